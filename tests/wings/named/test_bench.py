@@ -15,9 +15,13 @@ from trees_made import FRAMES, HEIGHT, WIDTH, films, make, write
 
 from inpaintbench import frozen
 from inpaintbench.cli.evaluate_options import results_of
+from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.pages.tables import comma_separated
 from inpaintbench.types import Dataset
-from inpaintbench.wings.named.definition import Named, named, names, read
+from inpaintbench.wings.named.commands import _by_item, _saved_folder
+from inpaintbench.wings.named.definition import Expected, Named, named, names, read
 from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
 from inpaintbench.workspace import Workspace
 
@@ -62,6 +66,9 @@ rows = {{ Other = ["11.5", "3.2"], "Third one" = ["90.0", "-"] }}
 """
 
 
+AS_STATED: Mapping[str, Any] = {"size": f"{WIDTH}x{HEIGHT}", "dilations": 0}
+
+
 @pytest.fixture(scope="module")
 def tiny() -> Named:
     return read(FACTS, name="tiny")
@@ -96,11 +103,19 @@ def results(workspace: Path) -> dict[str, Results]:
 
 
 def test_nothing_differs_of_data_as_the_paper_has_them(tiny: Named, dataset: Dataset, workspace: Path) -> None:
-    assert differences_of_data(tiny, dataset, replace(Films.of(Workspace(workspace)), colour_ranges=("full",))) == []
+    known = replace(Films.of(Workspace(workspace)), colour_ranges=("full",))
+    assert differences_of_data(tiny, dataset, known, given=AS_STATED, stated=AS_STATED) == []
+    unsaid = tiny.model_copy(update={"expected": Expected()})
+    differs = differences_of_data(unsaid, dataset, known, given=AS_STATED, stated=AS_STATED)
+    assert differs == ["how many clips the paper measures is not stated"]
 
 
-def changed(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    return {"recipe": recipe}
+def test_masks_read_otherwise_mark_every_column(tiny: Named, dataset: Dataset) -> None:
+    known = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {})
+    given = {**AS_STATED, "mask_values": "black"}
+    assert differences_of_data(tiny, dataset, known, given=given, stated=AS_STATED) == [
+        "masks read as black in the place of white"
+    ]
 
 
 PLANTED: Sequence[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any], str]] = (
@@ -125,11 +140,11 @@ def test_what_differs_of_the_data_marks_every_column(
     rows = [dict(row) | ({"frames": items["frames"]} if "frames" in items else {}) for row in dataset.items]
     other = replace(dataset, recipe={**dataset.recipe, **recipe}, items=rows[: items.get("items", len(rows))])
     known = replace(Films((f"{WIDTH}x{HEIGHT}",), ("full",), {}), **of_films)
-    differs = differences_of_data(tiny, other, known)
+    differs = differences_of_data(tiny, other, known, given=AS_STATED, stated=AS_STATED)
     assert len(differs) == 1
     assert told in differs[0]
     drawn = standing(tiny, results, differences_of_columns(tiny, results, {}), differs)
-    assert all(column.note == "†" for column in drawn.columns[1:])
+    assert all(column.label.endswith("†") for column in drawn.columns[1:])
     assert not any(cell.strong for row in drawn.rows for cell in row.cells)
     assert told in drawn.foot
 
@@ -138,7 +153,8 @@ def test_slices_and_refused_networks_and_other_constants_are_marked(
     tiny: Named, dataset: Dataset, results: dict[str, Results]
 ) -> None:
     films_of = Films((f"{WIDTH}x{HEIGHT}",), (), {})
-    assert differences_of_data(tiny, dataset, films_of, slices=["mask-moving"]) == ["only items of mask-moving"]
+    differs = differences_of_data(tiny, dataset, films_of, given=AS_STATED, stated=AS_STATED, slices=["mask-moving"])
+    assert differs == ["only items of mask-moving"]
     of_columns = differences_of_columns(tiny, {}, {"e2fgvi": "weights missing"})
     assert of_columns["PSNR"] == "not measured: weights missing"
     results["e2fgvi"].fingerprint = "another"
@@ -151,7 +167,7 @@ def test_printed_and_measured_rows_stand_together_and_the_best_of_a_comparable_c
     of_columns = differences_of_columns(tiny, results, {})
     assert of_columns["PSNR"] == ""
     drawn = standing(tiny, results, of_columns, [])
-    assert [column.note for column in drawn.columns] == ["", "", "†", "†"]
+    assert [column.label for column in drawn.columns] == ["Method", "PSNR ↑", "SSIM ↑ †", "Users ↑ †"]
     rows = {str(row.cells[0].text): row.cells for row in drawn.rows}
     assert list(rows)[:2] == ["Other", "Third one"]
     assert str(rows["Other"][1].text) == "11.5"
@@ -161,10 +177,45 @@ def test_printed_and_measured_rows_stand_together_and_the_best_of_a_comparable_c
     assert mean is not None
     assert str(rows["telea"][1].text) == f"{mean:.1f}"  # as many decimals as are printed
     assert [name for name, cells in rows.items() if cells[1].strong] == ["Third one"]
+    assert rows["blank"][1].below  # a reference holds no place
     assert not any(cells[2].strong or cells[3].strong for cells in rows.values())
     assert str(rows["telea"][3].text) == "–"
     assert "Users: not measured" in drawn.foot
     assert "SSIM: another window" in drawn.foot
+
+
+def test_later_printed_tables_are_shown_and_never_ranked(tiny: Named, results: dict[str, Results]) -> None:
+    first = tiny.printed[0]
+    second = first.model_copy(update={"source": "Table 9", "rows": {"Better elsewhere": ("99.0", "-")}})
+    both = tiny.model_copy(update={"printed": (first, second)})
+    drawn = standing(both, results, differences_of_columns(both, results, {}), [])
+    rows = {str(row.cells[0].text): row.cells for row in drawn.rows}
+    assert str(rows["Better elsewhere"][1].text) == "99.0"
+    assert [name for name, cells in rows.items() if cells[1].strong] == ["Third one"]
+    assert str(rows["Better elsewhere"][0].below) == "printed [2]"
+
+
+def saved(folder: Path, label: str = "mine") -> MethodSpec:
+    return _saved_folder(f"{label}={folder}")
+
+
+def test_results_are_found_by_the_names_of_clips_or_items(dataset: Dataset, tmp_path: Path) -> None:
+    rows = [dict(row) | {"source_uri": f"{group}/1"} for row, group in zip(dataset.items, ("mirror", "shadow"), strict=True)]
+    grouped, results = replace(dataset, items=rows), tmp_path / "results"
+    for path in ("mirror/1.mp4", "1.mp4", "1.txt"):
+        (results / path).parent.mkdir(parents=True, exist_ok=True)
+        (results / path).write_bytes(b"film")
+    (results / rows[1]["item_id"]).mkdir()
+    found = Path(_by_item(saved(results), grouped, tmp_path / "links").constants["folder"])
+    assert {path.name: path.resolve() for path in found.iterdir()} == {
+        f"{rows[0]['item_id']}.mp4": results / "mirror/1.mp4", rows[1]["item_id"]: results / rows[1]["item_id"],
+    }  # fmt: skip
+    (results / "mirror/1.mkv").write_bytes(b"film")
+    with pytest.raises(InputError, match="several results of 'mirror/1'"):
+        _by_item(saved(results), grouped, tmp_path / "links")
+    for label in ("../victim", "/tmp/x", ".hidden"):
+        with pytest.raises(UsageError, match="cannot be a file name"):
+            saved(results, label)
 
 
 def test_a_method_that_lacks_items_is_not_best(tiny: Named, workspace: Path, tmp_path: Path) -> None:
@@ -179,7 +230,8 @@ def test_a_method_that_lacks_items_is_not_best(tiny: Named, workspace: Path, tmp
     results = {"e2fgvi": results_of(run, folder, "e2fgvi")}
     drawn = standing(tiny, results, differences_of_columns(tiny, results, {}), [])
     cell = next(row.cells[1] for row in drawn.rows if row.cells[0].text == "half")
-    assert cell.note == "lacks 1 item"
+    assert cell.below == "lacks 1 item"
+    assert "lacks 1 item" in comma_separated(drawn)
     assert not cell.strong
 
 
@@ -216,6 +268,9 @@ def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
         (("--out", "t.tex", "--set", "size"), "is not OPTION=VALUE"),
         (("--out", "t.tex", "--method", "tela"), "did you mean 'telea'"),
         (("--out", "t.tex", "--saved", "mine=nowhere"), "nowhere"),
+        (("--out", "t.tex", "--saved", "a=data", "--saved", "a=data"), "two methods are called 'a'"),
+        (("--out", "t.tex", "--set", "dilations=3"), "option of PROVE-M"),
+        (("--out", "t.tex", "--tree", "9"), "PROVE-M has 1 tree;"),
     ):
         done = run_here(*words, *more, cwd=tmp_path)
         assert done.returncode in (1, 2)

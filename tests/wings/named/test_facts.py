@@ -43,10 +43,10 @@ PRINTED = '\n[[printed]]\nsource = "T"\ncolumns = ["{}"]\nrows = {{ a = ["{}"] }
 
 
 def test_all_that_papers_report_are_known() -> None:
-    assert names() == sorted(WANTED)
+    assert set(names()) >= set(WANTED)
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize("name", names())
 def test_columns_are_measured_by_what_there_is(name: str) -> None:
     of = named(name)
     for column in of.column:
@@ -63,14 +63,14 @@ def test_columns_are_measured_by_what_there_is(name: str) -> None:
     assert of.tree
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize("name", names())
 def test_printed_values_are_numbers_or_left_out(name: str) -> None:
     for table in named(name).printed:
         for values in table.rows.values():
             assert all(re.fullmatch(r"-?\d+(\.\d+)?|-?\.\d+|-|–|∞|", value) for value in values), values
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize("name", names())
 def test_a_tree_after_the_card_is_found_with_no_further_file(name: str, tmp_path: Path) -> None:
     of = named(name)
     make(tmp_path / "data", of.tree[0])
@@ -81,7 +81,7 @@ def test_a_tree_after_the_card_is_found_with_no_further_file(name: str, tmp_path
     assert constants["folder"]
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize("name", names())
 def test_another_tree_is_refused_with_what_was_looked_for(name: str, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     of = named(name)

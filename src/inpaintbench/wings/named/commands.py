@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,27 +17,29 @@ from inpaintbench.cli.build.running import Build, Described, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, EachLocally, Running, Table
 from inpaintbench.cli.evaluate_options import Named as AnyMethod
-from inpaintbench.cli.evaluate_options import SomeSlices, any_method, results_of
-from inpaintbench.cli.options import Among, bundle, option
-from inpaintbench.cli.predicting import Saved, Wanted, check_labels, predict_and_tell, raise_for
+from inpaintbench.cli.evaluate_options import Networks, SomeSlices, any_method, results_of
+from inpaintbench.cli.options import Among, Positive, bundle, option, read_option
+from inpaintbench.cli.predicting import Wanted, check_labels, predict_and_tell, raise_for
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.cli.words import pair
 from inpaintbench.curation.sources.base import unquoted_path
-from inpaintbench.curation.sources.edit_prompts import read_prompts
+from inpaintbench.curation.sources.edit_prompts import read_columns, read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UsageError
 from inpaintbench.eval.hub import folder_or_hub
+from inpaintbench.eval.methods.brought import SUFFIXES
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import Results
-from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.eval.scoring.predict import MethodSpec, build
 from inpaintbench.files import write_atomically
 from inpaintbench.models.weights import known, state
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import RECIPES
 from inpaintbench.recipes.options import read_size
+from inpaintbench.recipes.settings import FILE, recall
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset
 from inpaintbench.wings.named.definition import Located, Named, named, names
@@ -51,6 +55,8 @@ app = group(
     help="A published benchmark: from its data to its table.",
     usual="run",
 )
+# As printed numbers were made: another precision has another fingerprint.
+_EXACT = Networks(precision="fp32")
 _WRITERS = {".tex": latex, ".csv": comma_separated}
 BenchmarkName = Annotated[str, Among(names())]
 
@@ -60,12 +66,14 @@ def run(
     *,
     data: str,
     method: Annotated[list[str] | None, AnyMethod] = None,
-    saved: Saved = None,
+    saved: list[str] | None = None,
     out: Path,
     workspace: Path | None = None,
     only: SomeSlices = None,
     allow_unmatched: bool = False,
     options: list[str] | None = None,
+    tree: Positive | None = None,
+    columns: str | None = None,
     report: Annotated[bool, option("Write the report of the run, too.", "--report/--no-report")] = True,
     wanted: Annotated[Wanted, bundle(Wanted, "divisor", "time_limit", "own_folder", "despite_check")] = Wanted(),
     described: Described = Described(),
@@ -80,11 +88,15 @@ def run(
         name (NAME): Which: {names}.
         data (FOLDER): Its data, as they were downloaded and unpacked (`bench show NAME` tells the tree), or OWNER/NAME[@REVISION]
             of the Hub.
+        saved (LABEL=FOLDER): Results made elsewhere, called as the clips are: a video or a folder of numbered pictures each.
+            May be given again. [default: none]
         out (TABLE): The table to write: its name ends in .tex or .csv.
         workspace: Where all of it is built and run. [default: bench/NAME]
         allow_unmatched: Leave out films that have no partner of their name.
         options --set (OPTION=VALUE): An option of the build in the place of the benchmark's own, such as size=432x240; may be
             given again. [default: none]
+        tree (N): Which of the trees that `bench show NAME` numbers. [default: the first that is there]
+        columns (OURS=THEIRS,...): What the table of prompts calls its columns. [default: as `bench show NAME` tells]
 
     Example: inpaintbench bench run davis-432 --data DAVIS --method telea --out table.tex
     """
@@ -92,27 +104,31 @@ def run(
     if out.suffix not in _WRITERS:
         raise UsageError(f"--out is {str(out)!r}; its name has to end in {' or '.join(_WRITERS)}")
     specs = [any_method(text, program=wanted.program("plain")) for text in method or ()]
-    folders = dict(pair(text, f"{text!r} has no label; write LABEL=FOLDER") for text in saved or ())
-    if not (specs or folders):
+    specs += [_saved_folder(text) for text in saved or ()]
+    if not specs:
         raise UsageError("no method: give --method or --saved")
-    for label, folder in folders.items():
-        if not Path(folder).is_dir():
-            raise InputError(f"no folder {folder!r} of results of {label}")
-    given = {**of.options.given(), **_options(of, options or ())}
+    check_labels(specs)
+    for spec in specs:  # a program or a module that is not there is told before anything is built
+        build(spec)
     root, place = folder_or_hub(data), workspace or Path("bench", name)
-    located = of.locate(root)
+    located = of.locate(root, number=tree)
+    if columns:
+        located = located._replace(tree=located.tree.model_copy(update={"columns": read_option(read_columns, columns)}))
+    stated = {**of.options.given(), **located.tree.options.given()}
+    given = {**stated, **_options(of, options or ())}
     recipe = _recipe(of, located, given, described)
     source = SourceSpec(*_source(recipe, located, root, given, allow_unmatched=allow_unmatched))
+    if (place / FILE).exists() and recall(Workspace(place, create=False)) != recipe:
+        raise InputError(f"{str(place)!r} was built with other options; give another --workspace")
     Build(described, running=running).run(recipe, [source], place)
     dataset, results = place / "exports" / of.recipe, place / "run"
-    specs += _saved(frozen.load(dataset), folders, place / "saved")
-    check_labels(specs)
+    specs = [_by_item(spec, frozen.load(dataset), place / "saved") for spec in specs]
     failed = predict_and_tell(dataset, results, specs, replace(wanted, slices=tuple(only or ()), keep_full_frames=True), running)
     tables, unmeasured = dict[str, Results](), dict[str, str]()
     for protocol, metrics in of.measured.items():
         try:
-            score(dataset, run=results, protocol=protocol, metric=metrics, running=running)
-        except (NotMeasurable, RunError) as error:  # a program or network that is not here; other columns have theirs
+            score(dataset, run=results, protocol=protocol, metric=metrics, networks=_EXACT, running=running)
+        except (InputError, NotMeasurable, RunError) as error:  # a program or network that is not here; other columns have theirs
             unmeasured[protocol] = str(error)
         try:
             tables[protocol] = results_of(results, dataset, protocol)
@@ -124,33 +140,55 @@ def run(
         tables[protocol] = results_of(results, dataset, protocol)
     if report:
         write_report(dataset, run=results, protocol=next(iter(tables)))
-    _write(of, out, tables, unmeasured, Workspace(place), only or ())
+    workspace_of = Workspace(place, create=False)
+    of_data = differences_of_data(of, frozen.load(dataset), Films.of(workspace_of), given=given, stated=stated, slices=only or ())
+    _write(of, out, tables, unmeasured, of_data)
     raise_for(failed)
-    return console.Next("view", place)
+    return console.Next("eval", "paper", dataset, "--run", results, "--protocol", next(iter(tables)), "--out", "PAPER")
 
 
-def _saved(dataset: Dataset, folders: Mapping[str, str], into: Path) -> list[MethodSpec]:
-    """Results made elsewhere, label -> folder. They may be called as the clips are; then links called as items stand for them.
+def _saved_folder(text: str) -> MethodSpec:
+    """``LABEL=FOLDER`` of results made elsewhere."""
+    label, folder = pair(text, f"{text!r} has no label; write LABEL=FOLDER")
+    if not re.fullmatch(r"[\w+][\w+.-]*", label):
+        raise UsageError(f"label {label!r} cannot be a file name; use letters, digits, - and _")
+    if not Path(folder).is_dir():
+        raise InputError(f"no folder {folder!r} of results of {label}")
+    return MethodSpec(label, "saved_folder", {"folder": str(Path(folder).absolute())})
 
-    A clip that has several items, such as edits by several prompts, has no result of its own name.
+
+def _by_item(spec: MethodSpec, dataset: Dataset, into: Path) -> MethodSpec:
+    """Saved results as ``saved_folder`` finds them: where they are called as the clips are, links called as items stand for them.
+
+    A clip goes by its whole name below the folder (``mirror/example-1``), or by its last part where no other clip has it. One
+    that has several items, such as edits by several prompts, has no result of its own name.
+
+    Raises:
+        InputError: two results of one clip.
     """
-    names: dict[str, list[str]] = {}
+    if spec.leaf != "saved_folder":
+        return spec
+    folder, rows = Path(spec.constants["folder"]), dict[str, list[str]]()
     for row in dataset.items:
-        names.setdefault(str(row["attributes"].get("item_name") or unquoted_path(row["source_uri"])), []).append(row["item_id"])
-    alone = {Path(name).name: items[0] for name, items in names.items() if len(items) == 1}
-    specs = []
-    for label, folder in folders.items():
-        called = {name: path for path in sorted(Path(folder).iterdir()) for name in (path.name, path.stem)}
-        links = {item_id: called[name] for name, item_id in alone.items() if name in called}
-        place = Path(folder)
-        if links:
-            place = into / label
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir(parents=True)
-            for item_id, path in links.items():
-                (place / f"{item_id}{path.suffix if path.is_file() else ''}").symlink_to(path.absolute())
-        specs.append(MethodSpec(label, "saved_folder", {"folder": str(place.absolute())}))
-    return specs
+        name = str(row["attributes"].get("item_name") or unquoted_path(row["source_uri"]))
+        rows.setdefault(name, []).append(row["item_id"])
+    ends = Counter(Path(name).name for name in rows)
+    links: dict[str, Path] = {}
+    for name, items in rows.items():
+        last = [Path(name).name] if ends[Path(name).name] == 1 else []
+        for item_id in items:
+            called = [item_id, *([name, *last] if len(items) == 1 else [])]
+            found = {path for one in called for end in ("", *SUFFIXES) if (path := folder / f"{one}{end}").exists()}
+            if len(found) > 1:
+                raise InputError(f"{spec.label} has several results of {name!r}: {', '.join(sorted(map(str, found)))}; keep one")
+            if found:
+                links[item_id] = found.pop()
+    place = into / spec.label
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for item_id, path in links.items():
+        (place / f"{item_id}{path.suffix if path.is_file() else ''}").symlink_to(path.absolute())
+    return replace(spec, constants={"folder": str(place.absolute())})
 
 
 def _options(of: Named, given: Sequence[str]) -> dict[str, Any]:
@@ -158,7 +196,8 @@ def _options(of: Named, given: Sequence[str]) -> dict[str, Any]:
     found = {}
     for text in given:
         option, value = pair(text, f"{text!r} is not OPTION=VALUE, such as size=432x240")
-        known_name("option", option, type(of.options).model_fields)
+        taken = [*RECIPES.get(of.recipe).model_fields, *(["mask_values"] if of.recipe != "editing" else [])]
+        known_name(f"option of {of.title}", option, [name for name in type(of.options).model_fields if name in taken])
         found[option] = console.value(value)
     return found
 
@@ -202,17 +241,9 @@ def _source(
     return "removal_folders", constants
 
 
-def _write(
-    of: Named,
-    out: Path,
-    tables: Mapping[str, Results],
-    unmeasured: Mapping[str, str],
-    workspace: Workspace,
-    slices: Sequence[str],
-) -> None:
+def _write(of: Named, out: Path, tables: Mapping[str, Results], unmeasured: Mapping[str, str], of_data: Sequence[str]) -> None:
     """The table, and on the console what does not compare with print."""
     dataset = next(iter(tables.values())).dataset
-    of_data = differences_of_data(of, dataset, Films.of(workspace), slices=slices)
     of_columns = differences_of_columns(of, tables, unmeasured)
     drawn = standing(of, tables, of_columns, of_data)
     told = [f"{of.title}: {of.source.paper} ({of.source.authors}, {of.source.venue})", f"dataset {frozen.dataset_id(dataset)}"]
@@ -233,16 +264,14 @@ def list_benchmarks() -> Answer:
     Example: inpaintbench bench list
     """
     known_ones = [named(name) for name in names()]
-    rows = [(of.name, of.title, of.about, _same(of), ", ".join(_absent(of)) or "nothing", of.source.licence) for of in known_ones]
+    rows = [(of.name, of.title, _same(of), ", ".join(_absent(of)) or "none", of.source.licence) for of in known_ones]
     facts = [
         {"name": of.name, "title": of.title, "about": of.about, "data": of.source.data, "licence": of.source.licence,
          "columns": [column.label for column in of.column], "same": [column.label for column in of.column if column.same],
          "networks_absent": _absent(of), "inferred": list(of.inferred)}
         for of in known_ones
     ]  # fmt: skip
-    return Answer(
-        facts, Table("Benchmarks", ["name", "benchmark", "about", "columns as printed", "networks absent", "data"], rows)
-    )
+    return Answer(facts, Table("Benchmarks", ["name", "benchmark", "columns as printed", "networks to fetch", "licence"], rows))
 
 
 def _same(of: Named) -> str:
@@ -273,7 +302,11 @@ def show(name: BenchmarkName) -> Answer:
         f"{of.title}. {of.about}", f"Paper: {source.paper} ({source.authors}, {source.venue}{where})",
         f"Data: {source.data}; licence: {licence}", *([f"Evaluation read: {source.code}"] if source.code else []),
     ]  # fmt: skip
-    trees = [(side, " or ".join(places), tree.note) for tree in of.tree for side, places in tree.sides().items()]
+    trees = [
+        (str(number) if not place else "", side, " or ".join(places), "" if place else tree.note)
+        for number, tree in enumerate(of.tree, 1)
+        for place, (side, places) in enumerate(tree.sides().items())
+    ]
     examples = [path for tree in of.tree for path in tree.example]
     columns = [
         (one.label, one.metric and f"{one.metric} in {one.region}", one.protocol, "yes" if one.same else one.why)
@@ -285,7 +318,7 @@ def show(name: BenchmarkName) -> Answer:
     ]
     prepared = ", ".join(f"{option} {value}" for option, value in of.options.given().items()) or "as the data come"
     return Answer(
-        of.model_dump(mode="json"), *said, Table("Tree", ["what", "folder or file", "remark"], trees),
+        of.model_dump(mode="json"), *said, Table("Trees", ["tree", "what", "folder or file", "remark"], trees),
         *([f"Such as: {', '.join(examples)}"] if examples else []), f"Prepared: {prepared}",
         Table("Columns", ["printed", "measured here", "protocol", "same number"], columns),
         *printed,

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from inpaintbench.catalogue import known_name
 from inpaintbench.curation.sources import removal_layouts as layouts
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import count
 
 _FOLDER = resources.files("inpaintbench.wings.named") / "benchmarks"
 # Folders of a tree, by the names that ``removal_layouts.match`` has for them.
@@ -40,6 +41,21 @@ class Published(_Facts):
     licence_note: str = ""
 
 
+class Options(_Facts):
+    """What the benchmark is built with; None where the recipe's own choice is right."""
+
+    size: str | None = None
+    fit: str | None = None
+    resample: str | None = None
+    frames: int | None = None
+    dilations: int | None = None
+    mask_values: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that are stated."""
+        return self.model_dump(exclude_none=True)
+
+
 class Tree(_Facts):
     """One way in which the data lie below their folder."""
 
@@ -52,11 +68,13 @@ class Tree(_Facts):
     truths: tuple[str, ...] = ()
     """Empty where nobody has the truth."""
     prompts: tuple[str, ...] = ()
-    """Tables of prompts for edits, as patterns below the root; the first one that is there counts."""
+    """Table of prompts for edits, or a folder of such tables; the first of these that is there counts."""
     columns: Mapping[str, str] = {}
     """Our name of a column of the prompts -> theirs."""
     example: tuple[str, ...] = ()
     """Paths that show how files are called."""
+    options: Options = Options()
+    """Options of the build for these data alone."""
 
     @model_validator(mode="after")
     def _says_where(self) -> Tree:
@@ -75,21 +93,22 @@ class Tree(_Facts):
         more = {"layout": (self.layout,) if self.layout else (), "prompts": self.prompts}
         return {**self.folders(), **{side: names for side, names in more.items() if names}}
 
-    def find(self, root: Path) -> Located | None:
-        """Where everything of it lies below ``root``; None where something does not."""
+    def find(self, root: Path) -> Located:
+        """Where everything of it lies below ``root``.
+
+        Raises:
+            InputError: something does not.
+        """
         if self.layout:
-            try:
-                layouts.find(root, self.layout, allow_unmatched=True)
-            except (InputError, OSError):
-                return None
+            layouts.find(root, self.layout, allow_unmatched=True)
             return Located(self, {})
-        found = {
-            side: next((root / name for name in names if (root / name).is_dir()), None) for side, names in self.folders().items()
-        }
-        if self.prompts:
-            found["prompts"] = next((path for pattern in self.prompts for path in sorted(root.glob(pattern))), None)
-        places = {side: path for side, path in found.items() if path is not None}
-        return Located(self, places) if len(places) == len(found) else None
+        places: dict[str, Path] = {}
+        for side, names in self.sides().items():
+            found = next((root / name for name in names if (root / name).exists()), None)
+            if found is None:
+                raise InputError(f"no {side} {' or '.join(map(repr, names))}")
+            places[side] = found
+        return Located(self, places)
 
 
 class Located(NamedTuple):
@@ -98,21 +117,6 @@ class Located(NamedTuple):
     tree: Tree
     places: Mapping[str, Path]
     """``inputs``, ``masks``, ``truths``, ``prompts``, as many as the tree has; none of a layout."""
-
-
-class Options(_Facts):
-    """What the benchmark is built with; None where the recipe's own choice is right."""
-
-    size: str | None = None
-    fit: str | None = None
-    resample: str | None = None
-    frames: int | None = None
-    dilations: int | None = None
-    mask_values: str | None = None
-
-    def given(self) -> dict[str, Any]:
-        """Those that are stated."""
-        return self.model_dump(exclude_none=True)
 
 
 class Expected(_Facts):
@@ -139,7 +143,7 @@ class PrintedColumn(_Facts):
     """How the released code gets the number."""
     network: str = ""
     same: bool
-    """The same files give the same number here, to a ten-thousandth."""
+    """The same files give the same number here: to a ten-thousandth, or to the rounding of single precision there."""
     why: str = ""
     """What differs, a clause; empty where nothing does."""
     scale: float = 1.0
@@ -188,6 +192,7 @@ class Named(_Facts):
     expected: Expected = Expected()
     column: tuple[PrintedColumn, ...]
     printed: tuple[PrintedTable, ...] = ()
+    """Of these the first stands beside measured rows; the others, of other data or settings, are shown alone."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Named:
@@ -206,23 +211,30 @@ class Named(_Facts):
                 found[column.protocol].append(column.metric)
         return found
 
-    def locate(self, root: Path) -> Located:
-        """Where its data lie below ``root``.
+    def locate(self, root: Path, *, number: int | None = None) -> Located:
+        """Where its data lie below ``root``: the first tree that is there, or the one of that ``number``, from 1.
 
         Raises:
-            InputError: they do not, with what was looked for.
+            InputError: they do not, with what was looked for, or that tree is none of its.
         """
         if not root.is_dir():
             raise InputError(f"no folder {str(root)!r}")
-        found = next(filter(None, (tree.find(root) for tree in self.tree)), None)
-        if found is None:
-            looked = "; or ".join(_looked_for(tree) for tree in self.tree)
-            inferred = f" (inferred: {'; '.join(self.inferred)})" if self.inferred else ""
+        if number is not None and number > len(self.tree):
             raise InputError(
-                f"{str(root)!r} is not {self.title} as it comes: looked for {looked}{inferred}; "
-                f"`inpaintbench bench show {self.name}` tells the tree"
+                f"{self.title} has {count(len(self.tree), 'tree')}; `inpaintbench bench show {self.name}` tells them"
             )
-        return found
+        reasons = []
+        for tree in self.tree if number is None else (self.tree[number - 1],):
+            try:
+                return tree.find(root)
+            except InputError as error:
+                reasons.append(str(error))
+        looked = "; or ".join(_looked_for(tree) for tree in self.tree)
+        inferred = f" (inferred: {'; '.join(self.inferred)})" if self.inferred else ""
+        raise InputError(
+            f"{str(root)!r} is not {self.title} as it comes: {'; '.join(reasons)}. Looked for {looked}{inferred}; "
+            f"`inpaintbench bench show {self.name}` tells the tree"
+        )
 
 
 def _looked_for(tree: Tree) -> str:

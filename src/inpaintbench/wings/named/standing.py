@@ -27,6 +27,8 @@ from inpaintbench.workspace import Workspace
 _NOT_MEASURED = "not measured"
 _ARROWS = {"higher": "↑", "lower": "↓"}
 _NUMBER = re.compile(r"[-−]?\d+(\.\d+)?")
+# What an option is where neither a benchmark nor its recipe says.
+_UNSAID = {"mask_values": "white"}
 # Options of a build, in words.
 _WORDS = {
     "size": "measured at {}", "fit": "frames fitted by {}", "resample": "frames scaled by {}", "frames": "the first {} frames",
@@ -57,25 +59,36 @@ class Films:
         return cls(tuple(sorted(sizes)), tuple(sorted(ranges - {"unknown"})), {row.name: row.reason for row in rows})
 
 
-def differences_of_data(named: Named, dataset: Dataset, films: Films, *, slices: Sequence[str] = ()) -> list[str]:
+def differences_of_data(
+    named: Named,
+    dataset: Dataset,
+    films: Films,
+    *,
+    given: Mapping[str, Any],
+    stated: Mapping[str, Any],
+    slices: Sequence[str] = (),
+) -> list[str]:
     """What differs from the paper's data or from how they are prepared, a clause each; it holds of every column.
 
     Args:
         named: the benchmark.
         dataset: that was built of its data.
         films: of the workspace that it was built in.
+        given: options that it was built with.
+        stated: options that the paper's data are built with.
         slices: names of the only parts that methods were run on; () = all.
     """
     found, usual = [], RECIPES.get(named.recipe)()
     for option, words in _WORDS.items():
-        if hasattr(usual, option) or option in named.options.given():
-            wanted = _text(named.options.given().get(option, getattr(usual, option, None)))
-            built = _text(dataset.recipe.get(option, wanted))
-            if built != wanted:
-                found.append(f"{words.format(built or 'all')} in the place of {wanted or 'all'}")
+        wanted = _text(stated.get(option, getattr(usual, option, _UNSAID.get(option))))
+        built = _text(dataset.recipe.get(option, given.get(option, wanted)))
+        if built != wanted:
+            found.append(f"{words.format(built or 'all')} in the place of {wanted or 'all'}")
     clips = {row["clip_id"] for row in dataset.items}
     expected = named.expected
-    if expected.clips is not None and len(clips) != expected.clips:
+    if expected.clips is None:
+        found.append("how many clips the paper measures is not stated")
+    elif len(clips) != expected.clips:
         found.append(f"{count(len(clips), 'clip')} in the place of {expected.clips}")
     elif films.refused:
         found.append(f"{count(len(films.refused), 'film')} refused, such as {next(iter(films.refused))}")
@@ -129,12 +142,16 @@ class _Line(NamedTuple):
     """Place of the printed table that it is of; None where it is measured."""
     texts: Mapping[str, str]
     lacks: Mapping[str, str]
-    """Label of a column -> why the value bears no comparison with others."""
+    """Label of a column -> why the value bears no comparison with others, or ""."""
 
     def value(self, label: str) -> float | None:
-        """The number that stands in a column; None where there is none that can be compared."""
+        """The number that stands in a column; None where there is none."""
         text = self.texts.get(label, "")
-        return float(text.replace("−", "-")) if _NUMBER.fullmatch(text) and not self.lacks.get(label) else None
+        return float(text.replace("−", "-")) if _NUMBER.fullmatch(text) else None
+
+    def compared(self, label: str) -> float | None:
+        """The same; None where it bears no comparison: of printed rows those of the first table do."""
+        return None if self.table or self.lacks.get(label) else self.value(label)
 
 
 def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[str, str], of_data: Sequence[str]) -> Table:
@@ -160,14 +177,13 @@ def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[s
     rows = []
     for line in lines:
         printed = "" if line.table is None else "printed" if len(named.printed) == 1 else f"printed [{line.table + 1}]"
-        cells = [Cell(line.method, note=printed, method="" if printed else line.method)]
+        cells = [Cell(line.method, below=printed, method="" if printed else line.method)]
         for label in of_columns:
-            value = line.value(label)
-            strong = value is not None and value == best.get(label)
-            cells.append(Cell(line.texts.get(label) or DASH, value, note=line.lacks.get(label, ""), strong=strong))
+            strong = line.compared(label) is not None and line.compared(label) == best.get(label)
+            cells.append(Cell(line.texts.get(label) or DASH, below=line.lacks.get(label, ""), strong=strong))
         rows.append(Row(tuple(cells), kind="" if printed else "total", key=line.method))
     heads = [
-        Column(f"{column.label} {_ARROWS[column.better]}", numeric=True, note="†" * bool(of_data or of_columns[column.label]))
+        Column(f"{column.label} {_ARROWS[column.better]}{' †' if of_data or of_columns[column.label] else ''}", numeric=True)
         for column in named.column
     ]
     return Table((Column("Method"), *heads), tuple(rows), caption=named.title, foot=_foot(named, of_columns, of_data))
@@ -181,7 +197,7 @@ def _measured(column: PrintedColumn, results: Mapping[str, Results], method: str
     summary = of.summary(of.everything, method, Quantity(column.metric, column.region))
     if summary.mean is None:
         return "", ""
-    lacks = f"lacks {count(summary.n_missing, 'item')}" if summary.n_missing else ""
+    lacks = f"lacks {count(summary.n_missing, 'item')}" if summary.n_missing else of.aside.get(method, "")
     return number(summary.mean * column.scale, decimals), lacks
 
 
@@ -193,7 +209,7 @@ def _decimals(column: PrintedColumn, lines: Sequence[_Line]) -> int:
 
 def _best(column: PrintedColumn, lines: Sequence[_Line]) -> float | None:
     """The best value of a column, as it is written; None unless two rows have one."""
-    values = [value for line in lines if (value := line.value(column.label)) is not None]
+    values = [value for line in lines if (value := line.compared(column.label)) is not None]
     return None if len(values) < 2 else max(values) if column.better == "higher" else min(values)
 
 
