@@ -48,6 +48,7 @@ def test_a_paper_is_proved_where_neither_dataset_nor_run_is(
         if name in ("telea", "ns", "smooth"):
             assert f"{name} & {cells[0].split(' ')[0]}" in first
     assert "runs " not in printed(*asked, "--metric", "psnr", "--no-costs")
+    assert "unknown region 'holes', did you mean 'hole'" in run_here(*asked, "--region", "holes", "--no-costs").stderr
     archive = shutil.copy(out / "paper.zip", tmp_path / "elsewhere.zip")
     for folder in (dataset, run, out):
         shutil.rmtree(folder)

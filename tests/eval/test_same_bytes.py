@@ -110,7 +110,7 @@ def scored_by(protocol: str) -> list[str]:
     return [name for name in names if name not in (*READ_NO_PIXELS, *DEAR) and not every_metric.runs_network(name)]
 
 
-SCORED = {protocol: scored_by(protocol) for protocol in ("devil/corrected", "removal/paired")}
+SCORED = {protocol: scored_by(protocol) for protocol in ("devil/corrected", "removal/paired", "vpbench/as-published")}
 
 
 @pytest.fixture(scope="module")

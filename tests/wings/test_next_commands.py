@@ -6,6 +6,8 @@ from tests.cli.test_next_commands import silent
 
 # They print, draw or change what is there, and nothing in particular follows.
 NOTHING_FOLLOWS = {
+    "bench list",
+    "bench show",
     "curation recheck",
     "curation attribution",
     "eval table --for ranks",

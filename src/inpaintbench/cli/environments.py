@@ -7,6 +7,7 @@ from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.options import Among
+from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.environments import beside, environments, requirements
 
 
@@ -25,8 +26,12 @@ def environment(name: Annotated[str, Among(environments())], *, out: Path | None
         for file in files:
             console.say(f"# {file}, which replaces a package, is written by --out FOLDER")
         return
+    written = {"requirements.txt": text, **files}
+    for file, words in written.items():  # nothing of anybody else is written over
+        if (out / file).exists() and (out / file).read_text(encoding="utf-8") != words:
+            raise InputError(f"{str(out / file)!r} is there already and says something else; give another --out")
     out.mkdir(parents=True, exist_ok=True)
-    for file, words in {"requirements.txt": text, **files}.items():
+    for file, words in written.items():
         (out / file).write_text(words, encoding="utf-8")
         console.say(f"wrote {out / file}")
     venv = out / "venv"

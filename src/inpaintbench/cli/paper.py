@@ -52,7 +52,11 @@ def paper(
     check_name("style", style, STYLES)
     results = results_of(run, dataset, protocol)
     workspace = opened(run)
-    quantities = asked_quantities(results, metric, region) if metric else default_quantities(results)
+    there = default_quantities(results)
+    if region and not metric:
+        check_name("region", region, sorted({one.region for one in results.quantities}))
+        there = [one for one in results.quantities if one.ranked and one.region == region]
+    quantities = asked_quantities(results, metric, region) if metric else there
     predictions = workspace.table("predictions", Prediction)
     settings = {_label(told, results): told for told in settings_in(workspace, "predictions")}
     ran = {label: MethodSpec(**told["method"]) for label, told in settings.items() if label in results.methods}

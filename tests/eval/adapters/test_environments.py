@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from inpaintbench.cli.evaluate import app
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.adapters.environments import beside, environments, requirements
 from inpaintbench.eval.adapters.layouts import presets
 
@@ -38,6 +38,9 @@ def test_an_environment_is_printed_or_written(tmp_path: Path) -> None:
     assert f"export PYTHONPATH={out}" in told.output
     CliRunner().invoke(app, ["layouts", "env", "propainter", "--out", str(out / "other")], catch_exceptions=False)
     assert [path.name for path in (out / "other").iterdir()] == ["requirements.txt"]
+    with pytest.raises(InputError, match="is there already and says something else"):
+        CliRunner().invoke(app, ["layouts", "env", "propainter", "--out", str(out)], catch_exceptions=False)
+    assert (out / "requirements.txt").read_text() == requirements("e2fgvi")
     with pytest.raises(UnknownNameError, match="unknown environment 'propaintr', did you mean 'propainter'"):
         CliRunner().invoke(app, ["layouts", "env", "propaintr"], catch_exceptions=False)
 

@@ -118,7 +118,7 @@ def test_frames_smaller_than_the_window_are_not_measurable() -> None:
     [
         *(({"window_pixels": size}, f"window_pixels is {size}, choose an odd number from 3 to 255") for size in (1, 8, 257)),
         ({"window": "round"}, "window is 'round', choose from uniform, gaussian"),
-        ({"padding": "wrap"}, "padding is 'wrap', choose from valid, reflect, zero"),
+        ({"padding": "wrap"}, "padding is 'wrap', choose from valid, reflect, mirror, zero"),
         ({"sigma": 1.5}, "sigma is 1.5, choose more than 0 for a Gaussian window and 0 for a uniform one"),
         ({"window": "gaussian"}, "sigma is 0.0, choose more than 0 for a Gaussian window"),
     ],
