@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -117,7 +118,7 @@ def _ober(root: Path, clips: int) -> None:
     pq.write_table(table, root / "data" / "test-00000-of-00001.parquet")
 
 
-def _vpbench(root: Path, clips: int) -> None:
+def _vpbench(root: Path, clips: int, *, table: str = "our_video_inpaint.csv") -> None:
     names = [f"00000500000{number}.0.mp4" for number in range(clips)]
     for number, name in enumerate(names):
         made, base = films(number), name.partition(".")[0]
@@ -126,7 +127,14 @@ def _vpbench(root: Path, clips: int) -> None:
         masks.mkdir(parents=True)
         np.savez_compressed(masks / "all_masks.npz", made["masks"].astype(np.uint8) * 2)
     lines = ["path,mask_id,start_frame,end_frame,fps,caption", *(f"{name},2,0,{FRAMES},8,a wall" for name in names)]
-    (root / "our_video_inpaint.csv").write_text("\n".join(lines) + "\n")
+    (root / table).write_text("\n".join(lines) + "\n")
 
 
-_LAYOUTS = {"rose": _rose, "e2fgvi": _e2fgvi, "rord": _rord, "ober": _ober, "vpbench": _vpbench}
+_LAYOUTS = {
+    "rose": _rose,
+    "e2fgvi": _e2fgvi,
+    "rord": _rord,
+    "ober": _ober,
+    "vpbench": _vpbench,
+    "vpbench-long": partial(_vpbench, table="our_video_inpaint_long.csv"),
+}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from program import run_here
-from trees_made import make
+from trees_made import films, make, write
 
 from inpaintbench.cli.build.running import Described
 from inpaintbench.errors import InputError, UnknownNameError
@@ -70,13 +71,39 @@ def test_printed_values_are_numbers_or_left_out(name: str) -> None:
             assert all(re.fullmatch(r"-?\d+(\.\d+)?|-?\.\d+|-|–|∞|", value) for value in values), values
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_tree_after_the_card_is_found_with_no_further_file(name: str, tmp_path: Path) -> None:
+# Paths as they stand in cards, scripts and listings of files, typed from there and not from the files of facts.
+AS_SEEN: Mapping[str, tuple[str, ...]] = {
+    "beyondmasks": ("objects_added/1.mp4", "masks/1.mp4", "object_not_present/1.mp4"),
+    "davis-432": ("JPEGImages_432_240/bear/00000.png", "test_masks/bear/00000.png"),
+    "rose": (
+        "Benchmark/mirror/Unedited/example-1.mp4", "Benchmark/mirror/Masked/example-1.mp4",
+        "Benchmark/mirror/Edited/example-1.mp4",
+    ),
+    "vor": (
+        "FG_BG/REAL_ENV900_00020_002_01.mp4", "MASK/REAL_ENV900_00020_002_01.mp4", "BG/REAL_ENV900_00020_002_01.mp4",
+    ),
+    "vor-wild": ("FG_BG/WILD_ENV006_00042.mp4", "MASK/WILD_ENV006_00042.mp4"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AS_SEEN)
+def test_a_tree_as_others_saw_it_is_found(name: str, tmp_path: Path) -> None:
+    for path, side in zip(AS_SEEN[name], ("inputs", "masks", "truths"), strict=False):
+        write(tmp_path / path, films(0)[side])
+    located = named(name).locate(tmp_path)
     of = named(name)
-    make(tmp_path / "data", of.tree[0])
-    located = of.locate(tmp_path / "data")
-    given = of.options.given()
-    leaf, constants = _source(_recipe(of, located, given, Described()), located, tmp_path / "data", given, allow_unmatched=False)
+    assert _source(_recipe(of, located, {}, Described()), located, tmp_path, {}, allow_unmatched=False)[1]["folder"]
+
+
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name in names() for place in range(len(named(name).tree))])
+def test_every_tree_is_found_with_no_further_file(name: str, place: int, tmp_path: Path) -> None:
+    of = named(name)
+    make(tmp_path / "data", of.tree[place])
+    located = of.locate(tmp_path / "data", number=place + 1)
+    assert located.tree == of.tree[place]
+    given = {**of.options.given(), **located.tree.options.given()}
+    recipe = _recipe(of, located, given, Described())
+    leaf, constants = _source(recipe, located, tmp_path / "data", given, allow_unmatched=False)
     assert leaf == ("edit_clips" if of.recipe == "editing" else "removal_folders")
     assert constants["folder"]
 
