@@ -110,6 +110,14 @@ def test_nothing_differs_of_data_as_the_paper_has_them(tiny: Named, dataset: Dat
     assert differs == ["how many clips the paper measures is not stated"]
 
 
+def test_edits_are_measured_on_squares_and_say_so(tiny: Named, dataset: Dataset) -> None:
+    known = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {})
+    squares = replace(dataset, recipe={**dataset.recipe, "side": 512})
+    assert differences_of_data(tiny, squares, known, given=AS_STATED, stated=AS_STATED) == [
+        "clips are squares of 512 pixels in the place of whole frames"
+    ]
+
+
 def test_masks_read_otherwise_mark_every_column(tiny: Named, dataset: Dataset) -> None:
     known = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {})
     given = {**AS_STATED, "mask_values": "black"}

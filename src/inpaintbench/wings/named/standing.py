@@ -84,6 +84,8 @@ def differences_of_data(
         built = _text(dataset.recipe.get(option, given.get(option, wanted)))
         if built != wanted:
             found.append(f"{words.format(built or 'all')} in the place of {wanted or 'all'}")
+    if side := dataset.recipe.get("side"):  # of edits, whose clips are measured as they come by everybody else
+        found.append(f"clips are squares of {side} pixels in the place of whole frames")
     clips = {row["clip_id"] for row in dataset.items}
     expected = named.expected
     if expected.clips is None:
