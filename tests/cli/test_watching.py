@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -41,5 +42,6 @@ def test_a_long_item_is_told_and_that_it_outlasts_its_limit(
 
 
 def test_without_programs_nothing_is_looked_at(tmp_path: Path) -> None:
+    before = threading.active_count()
     with programs_watched(tmp_path / "no folder", {}):
-        pass
+        assert threading.active_count() == before
