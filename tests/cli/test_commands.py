@@ -147,10 +147,21 @@ def check_former(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> 
         assert capsys.readouterr().err == f"note: `{words[-1]}` is `inpaintbench {command.now}` now\n"
 
 
-def test_eval_has_sixteen_commands_and_a_part_that_there_is_not_is_told_with_the_nearest() -> None:
-    assert len(typer.main.get_command(evaluate).list_commands(None)) <= 16  # type: ignore[arg-type]
+def test_eval_has_fifteen_commands_and_a_part_that_there_is_not_is_told_with_the_nearest() -> None:
+    assert len(typer.main.get_command(evaluate).list_commands(None)) <= 15  # type: ignore[arg-type]
     refused = run_here("eval", "run", "DATASET", "--for", "score")
     assert (refused.returncode, refused.stderr) == (2, "inpaintbench: unknown part of run 'score', did you mean 'scores'?\n")
+
+
+def test_an_option_of_one_value_that_is_given_again_is_refused_where_the_first_would_be_dropped() -> None:
+    given = ("DATASET", "--run", "RUN", "--out", "means.svg", "--metric", "psnr", "--metric", "ssim")
+    refused = run_here("eval", "figure", *given)
+    assert (refused.returncode, refused.stderr) == (2, "inpaintbench: --metric is given 2 times, and takes one value\n")
+    assert "--out is given 2 times" in run_here("demo", "--out", "a", "--out=b").stderr
+    several = run_here(
+        "eval", "run", "DATASET", "--run", "RUN", "--method", "telea", "--method", "blank", "--report", "--no-report"
+    )
+    assert "times" not in several.stderr
 
 
 def test_every_parameter_of_every_command_says_what_it_is() -> None:
@@ -198,7 +209,7 @@ def completed(shell: str, line: str, *, cwd: Path) -> list[str]:
 
 CASES: dict[str, tuple[str, set[str]]] = {
     "commands": ("inpaintbench e", {"export", "eval"}),
-    "commands of a group": ("inpaintbench eval sc", {"score-folders"}),
+    "commands of a group": ("inpaintbench eval pa", {"paper"}),
     "parts of a command": ("inpaintbench eval run --for sc", {"scores"}),
     "options": ("inpaintbench eval run --for scores DATASET --r", {"--run", "--random-weights", "--retry-rejected"}),
     "metrics": ("inpaintbench eval run --for scores DATASET --metric ss", {"ssim"}),

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import scipy.stats
 import typer
 from click.testing import Result
 from old_format import write_one_file
+from program import run_here
 from tests.eval.report.diagnosed import decibels_of, paired_dataset
 from tests.eval.report.hand_made import dataset
 from typer.testing import CliRunner
@@ -27,6 +28,7 @@ from inpaintbench.cli import reporting as comparing
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import usual as usual_protocol
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
@@ -289,6 +291,22 @@ def test_a_long_table_is_shown_in_part_unless_all_is_asked_for(tmp_path: Path, r
     assert short.output.count("│ hole") == 2
     assert f"the 2 most telling of {len(table(run))} rows; --all shows the others" in short.output
     assert everything.output.count("│ hole") == len(table(run))
+
+
+@pytest.mark.parametrize("words", [("compare", "mine", "yours"), ("report",), ("table",), ("diagnose",), ("paper", "--no-costs")])
+def test_a_run_that_is_scored_under_one_protocol_is_shown_under_it(words: Sequence[str], tmp_path: Path, root: Path) -> None:
+    usual, other = usual_protocol(frozen.load(root)), CORRECTED.name
+    assert usual != other
+    run = write_run(tmp_path / "run", root, {"psnr": {"mine": PSNR["mine"], "yours": PSNR["mine"]}})
+    more = ("--out", tmp_path / "out") if words[0] == "paper" else ()
+    asked = ("eval", words[0], root, *words[1:], "--run", run, *more)
+    done = run_here(*asked)
+    assert f"protocol {other}, the only one with scores\n" in done.stderr
+    assert "no scores under" not in done.stderr  # the page and the paper want media, too, which these made-up items have not
+    workspace, rows = Workspace(run), Workspace(run).table("scores", Score)
+    third = [replace(row, protocol="devil/imperfect") for row in rows if row.method == "mine"]
+    workspace.write_table("scores", score_step("devil/imperfect", "mine"), third, Score)
+    assert f"no scores under protocol {usual!r}" in run_here(*asked).stderr
 
 
 def test_names_that_are_wrong_say_the_way_out(tmp_path: Path, root: Path) -> None:

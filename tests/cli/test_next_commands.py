@@ -21,7 +21,7 @@ NOTHING_FOLLOWS = {
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
     "annotate resolve", "annotate import", "annotate backup", "annotate restore",
-    "eval check", "eval verify", "eval score-folders", "eval table", "eval figure", "eval table --for rows",
+    "eval check", "eval verify", "eval run --for folders", "eval table", "eval figure", "eval table --for rows",
     "eval report --for analysis", "eval diagnose", "eval compare", "eval list",
 }  # fmt: skip
 # Tell what follows in words of their own, since it is no command or several.

@@ -30,7 +30,7 @@ def test_a_former_name_does_the_same_as_before_and_tells_the_name_now(name: str,
 
 
 CASES: dict[str, tuple[str, set[str]]] = {
-    "commands of a group": ("inpaintbench eval s", {"score-folders", "submit"}),
+    "commands of a group": ("inpaintbench eval s", {"submit"}),
     "parts of a command": ("inpaintbench eval run --for s", {"scores", "stability"}),
     "presets": ("inpaintbench build reinpaint --preset thick", {"thick-256", "thick-512"}),
 }

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.errors import UnknownNameError
+from inpaintbench.errors import UnknownNameError, UsageError
 
 DATASET, METHOD = "--dataset", "--method"
 # Option that says which part of a command's work is asked for: `eval run --for scores` is a command with options of its own.
@@ -59,7 +59,10 @@ def group(
 
 
 class Command(TyperCommand):
-    """A command whose docstring ends with an example; it is the epilog, in one line that can be copied."""
+    """A command whose docstring ends with an example; it is the epilog, in one line that can be copied.
+
+    An option of one value that is given again is refused, where Click would take the last value and say nothing.
+    """
 
     now: str = ""
     """What a former name is called now."""
@@ -84,6 +87,7 @@ class Command(TyperCommand):
                 console.warn(f"note: the dataset is the first argument now: {ctx.command_path} {' '.join(value)} ...")
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # the value that a shell asks for; without this the arguments before it would not be read
+        _check_once([] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(list(args))[2])
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -101,6 +105,13 @@ class Command(TyperCommand):
         if self.epilog:
             formatter.write_paragraph()
             formatter.write(f"  {self.epilog}\n")
+
+
+def _check_once(given: Sequence[Any]) -> None:
+    """Raise ``UsageError`` where an option of one value stands twice among the parameters that were ``given``."""
+    for one in given:
+        if one.param_type_name == "option" and not (one.multiple or one.is_flag) and given.count(one) > 1:
+            raise UsageError(f"{one.opts[0]} is given {given.count(one)} times, and takes one value")
 
 
 def _taken(args: list[str], option: str) -> tuple[list[str] | None, list[str]]:

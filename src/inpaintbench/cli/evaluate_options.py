@@ -27,7 +27,7 @@ from inpaintbench.eval.scoring.parts import held_back_words, open_part
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import BETWEEN, bind, references_in, remembered, scores_of
 from inpaintbench.executors.unfinished import stopped
-from inpaintbench.types import Dataset
+from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 
 _LABELLED = re.compile(r"([^=,:\s\[]+)=(.+)", re.DOTALL)
@@ -114,8 +114,9 @@ Scored = Annotated[Path, option("Folder with the scores.")]
 ProtocolName = Annotated[
     str | None,
     option(
-        "Its metrics and constants count; `eval list protocols` names them.", default="the corrected one of the benchmark",
-        among=PROTOCOLS, metavar="NAME",
+        "Its metrics and constants count; `eval list protocols` names them.",
+        default="the corrected one of the benchmark; of a run that was scored under another alone, that", among=PROTOCOLS,
+        metavar="NAME",
     ),
 ]  # fmt: skip
 SomeMetrics = Annotated[
@@ -200,8 +201,23 @@ def scorable(root: Path) -> Dataset:
     return part
 
 
+def scored_protocol(workspace: Workspace, dataset: Dataset, protocol: str | None) -> str:
+    """A protocol's name as it was given, else the usual one of the dataset, or the one that a run was scored under where that is
+    another and the only one, which is said.
+
+    Raises:
+        UnknownNameError: no such protocol.
+    """
+    name = protocol or usual(dataset)
+    there = set(workspace.columns("scores", Score, columns=["protocol"])["protocol"].to_pylist())
+    if protocol is None and len(there) == 1 and name not in there:
+        name = there.pop()
+        console.note(f"protocol {name}, the only one with scores")
+    return PROTOCOLS.get(name).name
+
+
 def results_of(run: Path, root: Path, protocol: str | None) -> Results:
-    """The scores of a run folder under a protocol, by default the usual one of the dataset, as tables.
+    """The scores of a run folder under a protocol, by default that of ``scored_protocol``, as tables.
 
     Raises:
         InputError: the run is for another dataset, has no scores under the protocol, or scores older than its predictions.
@@ -209,7 +225,7 @@ def results_of(run: Path, root: Path, protocol: str | None) -> Results:
     dataset, workspace = scorable(root), opened(run)
     with workspace.locked():
         bind(workspace, root)
-        chosen = PROTOCOLS.get(protocol or usual(dataset))
+        chosen = PROTOCOLS.get(scored_protocol(workspace, dataset, protocol))
         scores, compared = scores_of(workspace, dataset, root, chosen.name)
         efforts = kept_between_items(workspace)
     return Results(dataset, scores, protocol=chosen, slice_scores=compared, references=references_in(workspace), efforts=efforts)

@@ -23,7 +23,6 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UnknownNameError, UsageError, VerifyError
 from inpaintbench.eval.analysis.means import means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.report.figures import versus_figure
 from inpaintbench.eval.report.two_methods import HEADS, csv_bytes, markdown, telling, text_rows
@@ -94,9 +93,8 @@ def report(
     loaded, workspace = evaluate_options.scorable(dataset), evaluate_options.opened(run)
     bind(workspace, dataset)
     with console.writing(workspace):
-        made = _report(
-            workspace, loaded, dataset, protocol or usual(loaded), out=out, media_items=media, show=show or (), slices=only or ()
-        )
+        name = evaluate_options.scored_protocol(workspace, loaded, protocol)
+        made = _report(workspace, loaded, dataset, name, out=out, media_items=media, show=show or (), slices=only or ())
     console.say(f"Report: {made.page.resolve()}")
     if sinks:
         with tempfile.TemporaryDirectory() as scratch:
@@ -211,12 +209,10 @@ def compare_command(
     Example: inpaintbench eval compare DATASET telea mine --run RUN --metric psnr
     """
     loaded = evaluate_options.scorable(dataset)
-    name = protocol or usual(loaded)
-    PROTOCOLS.get(name)
     if one == other and other_run is None:
         raise UsageError(f"{one!r} cannot be compared with itself; give two labels, or --other-run")
-    for place in (run, other_run or run):
-        evaluate_options.opened(place)  # says what was stopped
+    workspace, *_ = (evaluate_options.opened(place) for place in (run, other_run or run))  # says what was stopped
+    name = evaluate_options.scored_protocol(workspace, loaded, protocol)
     data = runs.LoadedDataset(dataset)
     called = other if one != other else f"{other} ({console.shown(other_run or run)})"
     found = compare(

@@ -1,4 +1,4 @@
-"""`eval run --for scores`, `eval score-folders` and `eval verify`: predictions are measured, and proved by their hashes."""
+"""`eval run --for scores`, `eval run --for folders` and `eval verify`: predictions are measured, and proved by their hashes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def score_folders_command(
         hole_is_black: Black is hole in the masks.
         out: Write the value of each item here, as CSV. [default: nowhere]
 
-    Example: inpaintbench eval score-folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
+    Example: inpaintbench eval run --for folders --truth TRUTH --masks MASKS --predictions MINE --metric psnr --metric ssim
     """
     scores = list(
         score_folders(
