@@ -249,6 +249,27 @@ PROGRAMS: dict[str, dict[str, str]] = {
         h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001.mp4"), done, 12, 25)
         h264(os.path.join(given["experiment.save_path"], "clip-fg=-1-0001_tuple.mp4"), frames, 12, 25)
         """, "config/quadmask_cogvideox.py": ""},
+    "videopainter": {"evaluate/eval_inpainting.py": """
+        import csv
+        for flag in ("--save_results", "--first_frame_gt", "--mask_add", "--replace_gt"):
+            parser.add_argument(flag, action="store_true")
+        networks = ("--model_path", "--inpainting_branch", "--img_inpainting_model")
+        own = ("--dataset", "--video_root", "--mask_root", "--caption_path", "--max_video_length", "--save_addr", "--dilate_size")
+        a = options(*own, *networks, "--down_sample_fps", "--seed")
+        assert os.path.isdir("../ckpt") and all(getattr(a, name[2:]).startswith("../ckpt/") for name in networks)
+        assert a.dataset == "davis" and a.save_results and a.first_frame_gt, "it would write nothing"
+        (row,) = csv.DictReader(open(a.caption_path))
+        assert row["Video_Index"] == "1" and row["Video_Caption"] and row["Masked_Target_Caption"], "pandas reads NaN"
+        print("shows", row["Video_Caption"])
+        (name,) = os.listdir(a.mask_root)
+        frames = pictures(listed(os.path.join(a.video_root, name)))
+        holes = pictures([os.path.join(a.mask_root, name, str(t).zfill(5) + ".png") for t in range(len(frames))])[..., 0] > 0
+        assert frames.shape == (int(a.max_video_length), 480, 720, 3), "it would refuse them, or scale them"
+        kind = "w" if a.replace_gt else "wo"
+        out = os.path.join(a.save_addr, f"Eval_davis_dilate_{a.dilate_size}_{kind}_replace_gt", name)
+        save(out + "/ori_frames", "{:05d}.png", frames)
+        save(out + "/comp_frames", "{:05d}.png", painted(frames, grown(holes, 4)))
+        """},
     "dfvi": {"tools/video_inpaint.py": """
         parser.add_argument("--img_size", nargs=2, type=int)
         for flag in ("--FlowNet2", "--DFC", "--ResNet101", "--Propagation"):
@@ -355,6 +376,7 @@ BESIDE = {
     "effecterase": ("Wan-AI/Wan2.1-Fun-1.3B-InP/",),
     "undereraser": ("models/", "weight/", "config/wan2.1/wan_civitai.yaml"),
     "gen-omnimatte": ("models/Diffusion_Transformer/CogVideoX-Fun-V1.5-5b-InP/",), "void": ("CogVideoX-Fun-V1.5-5b-InP/",),
+    "videopainter": ("ckpt/",),
     "cpnet": ("weight/", "models/"), "opn": ("OPN.pth", "TCN.pth", "utils/", "models/"),
 }  # fmt: skip
 

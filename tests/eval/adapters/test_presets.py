@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import re
 import sys
@@ -17,6 +18,7 @@ from tests.eval.adapters.programs import EDITORS, PROGRAMS, cloned
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.checking import COLOUR, FLIP, KNOWN, SHIFT, TIME, UNCHANGED
+from inpaintbench.eval.adapters.exchange import write_texts
 from inpaintbench.eval.adapters.fitting import ceiling_db
 from inpaintbench.eval.adapters.layouts import layouts, presets
 from inpaintbench.eval.methods.command import Command
@@ -31,7 +33,7 @@ FILLERS = [name for name in PROGRAMS if name not in EDITORS]
 # Sizes that only the divisor of each preset makes fit, and those that programs of one size take as they are.
 SIZES = {"fuseformer": (432, 240), "sttn": (432, 240), "e2fgvi": (432, 240), "vinet": (512, 512), "comodgan": (512, 512),
          "cpnet": (424, 240), "opn": (424, 240), "minimax-remover": (832, 480), "effecterase": (832, 480),
-         "undereraser": (720, 480), "gen-omnimatte": (672, 384), "void": (672, 384)}  # fmt: skip
+         "undereraser": (720, 480), "gen-omnimatte": (672, 384), "void": (672, 384), "videopainter": (720, 480)}  # fmt: skip
 # How far a program's own growth reaches beyond the hole, in pixels.
 REACH = {
     "cross 4": 4,
@@ -204,6 +206,15 @@ def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
     (lacking / "vae").rmdir()
     with pytest.raises(InputError, match=r"has no vae, which 'minimax-remover' looks for \(weights: vae, transformer and"):
         Command(layout="minimax-remover", folder=str(lacking), device="any")
+
+
+def test_a_table_keeps_the_quotation_marks_of_a_prompt(tmp_path: Path) -> None:
+    layout = layouts()["videopainter"]
+    for prompt in ('a sign that says "stop", in red', ""):
+        write_texts(tmp_path, layout, {"{prompt}": prompt}, [])
+        with (tmp_path / "captions.csv").open(newline="") as file:
+            (row,) = csv.DictReader(file)
+        assert row == {"Video_Index": "1", "Video_Caption": f"{prompt} ", "Masked_Target_Caption": f"{prompt} "}
 
 
 def test_weights_are_found_beside_the_caller_and_in_the_program_s_own_folder(

@@ -131,12 +131,15 @@ def write_edit(folder: Path, prompts: Prompts, object_mask: Iterable[npt.NDArray
 def write_texts(folder: Path, layout: Layout, places: Mapping[str, str], each: Sequence[Mapping[str, str]]) -> None:
     """Write the text files of a layout: ``files`` once, ``each_frame`` with one line a frame.
 
-    In files that end in .yaml, .yml or .json texts are quoted as JSON, whose strings YAML reads; numbers, and all in other files,
-    stand bare.
+    In files that end in .yaml, .yml or .json texts are quoted as JSON, whose strings YAML reads; in .csv their quotation marks
+    are doubled. Numbers, and all in other files, stand bare.
     """
     for name, template in layout.files.items():
-        quoted = name.endswith((".yaml", ".yml", ".json"))
-        values = {key: json.dumps(value) if quoted and key not in NUMBERS else value for key, value in places.items()}
+        quoted, doubled = name.endswith((".yaml", ".yml", ".json")), name.endswith(".csv")
+        values = {
+            key: json.dumps(value) if quoted and key not in NUMBERS else value.replace('"', '""') if doubled else value
+            for key, value in places.items()
+        }
         _place(folder, name).write_text(filled(template, values), encoding="utf-8")
     for name, template in layout.each_frame.items():
         lines = [filled(template, {**places, **own}) for own in each]
