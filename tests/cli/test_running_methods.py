@@ -433,7 +433,7 @@ def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeyp
     assert "inference_propainter.py" in Path("RUN/logs/methods/propainter/item 2.txt").read_text()
     checked = CliRunner().invoke(app, ["check", f"propainter,python={sys.executable}", "--program", str(clone)])
     assert "tried on a made clip, 12 frames of 214x122: known pixels as they were\nno mistake shows\n" in checked.output
-    assert f"; {sys.executable} {clone}" in Path("propainter.log").read_text()
+    assert f" {sys.executable} {clone}" in Path("propainter.log").read_text()
     script = clone / "inference_propainter.py"
     script.write_text(script.read_text() + "\nsave(out + '/frames', '{:04d}.png', done[::-1])")
     checked = CliRunner().invoke(app, ["check", "propainter", "--program", str(clone)])

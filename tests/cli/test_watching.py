@@ -2,46 +2,125 @@
 
 from __future__ import annotations
 
-import os
+import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from inpaintbench.cli import watching
 from inpaintbench.cli.watching import programs_watched
+from inpaintbench.eval.adapters.progress import RUNNING
+from inpaintbench.eval.methods.command import Command
+from inpaintbench.eval.scoring.predict import MethodSpec
+from inpaintbench.view import ItemView
+
+# Each works on ten frames, stops half way until it is let go on, and then gives them back as they were.
+BEGINS = "import pathlib, shutil, sys, time\ninput, output, go = map(pathlib.Path, sys.argv[1:])\n"
+WAITS = "while not go.exists(): time.sleep(0.01)\n"
+ENDS = "for path in sorted(input.glob('frame_*')): shutil.copy(path, output / path.name)\n"
+PROGRAMS = {
+    # The second pause lets its pace be seen.
+    "prints": "for frame in range(5):\n    print('Processing frame', frame)\n    time.sleep(0.3)\n" + WAITS,
+    "writes": "for path in sorted(input.iterdir())[:5]:\n    shutil.copy(path, output)\n    time.sleep(0.3)\n" + WAITS,
+    "draws": "print('\\r 50%|#####     | 5/10 [00:12<04:20, 3.00it/s]', end='', file=sys.stderr)\n" + WAITS,
+    "silent": WAITS,
+}  # fmt: skip
+SPEC = MethodSpec("mine", "command")
 
 
-def test_a_long_item_is_told_and_that_it_outlasts_its_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name, seconds in (("_LOOK_SECONDS", 0.02), ("_FIRST_SECONDS", 0.05), ("_RAREST_SECONDS", 30.0)):
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (
+        ("_LOOK_SECONDS", 0.02),
+        ("_FIRST_SECONDS", 0.4),
+        ("_RAREST_SECONDS", 30.0),
+        ("_PATIENCE_SECONDS", 0.4),
+    ):
         monkeypatch.setattr(watching, name, seconds)
-    for label in ("slow", "fast", "mine", "before"):
-        (tmp_path / label).mkdir()
-    earlier = tmp_path / "before" / "a.txt"
-    earlier.write_text("$ cd /\n10%|#  | 1/10 [10:00<90:00, 600s/it]")
-    os.utime(earlier, (1, 1))
-    told = ""
-    with programs_watched(tmp_path, {"slow": 60.0, "fast": 6000.0, "before": 60.0}):
-        for label in ("slow", "fast", "mine"):  # nobody asked of the last
-            (tmp_path / label / "a.txt").write_text("$ cd /\n37%|###7   | 37/100 [00:12<04:20, 3.00it/s]")
-        (tmp_path / "fast" / "b.txt").write_text("$ cd /\nloading\n")
-        until = time.monotonic() + 20
-        while "fast, item a" not in told or "outlast" not in told:
-            assert time.monotonic() < until, told
-            time.sleep(0.05)
-            told += capsys.readouterr().err
-    told = " ".join((told + capsys.readouterr().err).split())
-    assert told.count("slow, item a: 37 of 100 after") + told.count("fast, item a: 37 of 100 after") >= 2
-    assert "left of this step" in told
-    assert told.count("slow will outlast its limit of") == 1
-    assert "--time-limit SECONDS gives it more" in told
-    assert not any(word in told for word in ("mine", "before", "fast will outlast", "item b"))
+
+
+@contextmanager
+def at_work(kind: str, folder: Path, *, limit: float = 3600.0, label: str = "mine") -> Iterator[None]:
+    """A real program is at work on an item in another thread while the block runs, and ends well after it."""
+    script, go = folder / f"{kind}.py", folder / f"{label}-goes-on"
+    script.write_text(BEGINS + PROGRAMS[kind] + ENDS)
+    leaf = Command(command=f"{sys.executable} {script} {{input}} {{output}} {go}", time_limit_seconds=limit)
+    leaf.log = folder / "logs" / label / "a.txt"
+    frames = np.zeros((10, 8, 8, 3), np.uint8)
+    view = ItemView.of_arrays(input=frames, hole=np.ones((10, 8, 8), np.bool_), fps=24.0)
+    made: list[object] = []
+    worker = threading.Thread(target=lambda: made.append(leaf.inpaint(view)))
+    worker.start()
+    try:
+        yield
+    finally:
+        go.touch()
+        worker.join()
+    np.testing.assert_array_equal(made, [frames])
+
+
+def heard(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """What is told until all the words were."""
+    told, until = "", time.monotonic() + 30
+    while not all(word in " ".join(told.split()) for word in words):
+        assert time.monotonic() < until, told
+        time.sleep(0.02)
+        told += capsys.readouterr().err
+    return " ".join(told.split())
+
+
+@pytest.mark.parametrize("kind", ["prints", "writes", "draws"])
+def test_how_far_a_program_is_and_what_is_left(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with programs_watched(tmp_path / "logs", [SPEC]), at_work(kind, tmp_path):
+        far = "4 of 10" if kind == "prints" else "5 of 10"
+        told = heard(capsys, f"mine, item a: {far} after", "left of this step")
+    assert "outlast" not in told
+
+
+@pytest.mark.parametrize("kind", ["draws", "silent"])
+def test_an_item_that_will_outlast_its_limit_is_told_once(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if kind == "silent":  # one of its size took long
+        (tmp_path / "logs" / "mine").mkdir(parents=True)
+        (tmp_path / "logs" / "mine" / "times.jsonl").write_text("[640, 5000.0]\n")
+    with programs_watched(tmp_path / "logs", [SPEC]), at_work(kind, tmp_path, limit=100.0):
+        told = heard(capsys, "mine will outlast its limit of", "--time-limit SECONDS gives it more")
+        told += heard(capsys, "mine, item a:")
+    assert (told + capsys.readouterr().err).count("outlast") == 1
+
+
+def test_where_nothing_is_known_the_limit_is_told_and_of_the_next_the_time_of_the_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with programs_watched(tmp_path / "logs", [SPEC]):
+        with at_work("silent", tmp_path):
+            told = heard(capsys, "mine, item a: after", "of at most 1 h")
+            time.sleep(1)  # it takes longer than the next will have to be told
+        assert "left" not in told
+        (tmp_path / "mine-goes-on").unlink()
+        capsys.readouterr()
+        with at_work("silent", tmp_path):
+            told = heard(capsys, "mine, item a: after", "left, as clips of its size took")
+    assert "of this step" not in told
+
+
+def test_what_has_ended_or_runs_for_nobody_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for label in ("ended", "killed"):
+        (tmp_path / "logs" / label).mkdir(parents=True)
+        (tmp_path / "logs" / label / "a.txt").write_text("$ cd /\n37%|###7   | 37/100 [00:12<04:20, 3.00it/s]")
+    with programs_watched(tmp_path / "logs", [SPEC]):
+        (tmp_path / "logs" / "killed" / f"a{RUNNING}").write_text("[1.0, 1.0, 60.0, 80, 8000]")  # nobody holds it
+        with at_work("draws", tmp_path):
+            told = heard(capsys, "mine, item a:")
+        time.sleep(0.1)
+    assert not any(word in told + capsys.readouterr().err for word in ("ended", "killed"))
 
 
 def test_without_programs_nothing_is_looked_at(tmp_path: Path) -> None:
     before = threading.active_count()
-    with programs_watched(tmp_path / "no folder", {}):
+    with programs_watched(tmp_path / "no folder", [MethodSpec("telea", "telea")]):
         assert threading.active_count() == before

@@ -203,15 +203,6 @@ def raise_for(failed: Sequence[str]) -> None:
         raise RunError("; ".join(failed))
 
 
-def programs_of(specs: Sequence[MethodSpec], dataset: Dataset | None, *, oracle_mask: bool) -> dict[str, float]:
-    """Label of each method that is a program -> seconds that it may take for an item."""
-    programs = (spec for spec in specs if spec.leaf == "command")
-    return {
-        spec.label if dataset is None else labelled(spec.label, dataset, oracle_mask=oracle_mask): build(spec).time_limit_seconds
-        for spec in programs
-    }
-
-
 def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted: Wanted, running: console.Running) -> list[str]:
     """Run methods over the items of a dataset, into a run folder, and print what came of it.
 
@@ -231,8 +222,7 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     workspace = Workspace(run)
     if words := bind(workspace, root):
         console.say(words)
-    limits = programs_of(specs, loaded, oracle_mask=wanted.oracle_mask)
-    with running.on(workspace) as executor, programs_watched(workspace.path / LOGS, limits):
+    with running.on(workspace) as executor, programs_watched(workspace.path / LOGS, specs):
         refused, remarks = _checked(executor, loaded, root, specs, wanted, among=chosen)
         specs = [spec for spec in specs if spec.label not in refused]
         labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]

@@ -157,8 +157,7 @@ def check_method(
         raise InputError(reason)
     log = Path(f"{spec.label}.log")
     with tempfile.TemporaryDirectory(prefix="inpaintbench-") as folder:
-        limits = predicting.programs_of([spec], loaded, oracle_mask=wanted.oracle_mask)
-        with Running(workers=1).on(Workspace(Path(folder))) as executor, programs_watched(Path(folder, LOGS), limits):
+        with Running(workers=1).on(Workspace(Path(folder))) as executor, programs_watched(Path(folder, LOGS), [spec]):
             verdict = check(
                 executor, spec, dataset=loaded, root=dataset or "", oracle_mask=wanted.oracle_mask,
                 among=items_of_slices(loaded, only) if loaded is not None and only else None,

@@ -286,7 +286,7 @@ def _lengths(layout: Layout, shapes: Counter[Shape]) -> Iterator[str]:
         except NotMeasurable:  # told as the failure that it is
             continue
         cut += items if len(windows) > 1 else 0
-        lengths = {end - start for start, end in windows}
+        lengths = {window.end - window.start for window in windows}
         longer.update({(length, rule.count(length)): items for length in lengths if rule.count(length) != length})
     if longer:
         (before, after), _ = longer.most_common(1)[0]

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import tomllib
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,32 @@ from pydantic import (
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.files import read_text
+
+
+class Window(NamedTuple):
+    """Frames ``start..end`` of a clip that a program is given in one go, half open, and ``first..last``, what counts of them."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class Cut(BaseModel):
+    """Windows that give what the whole clip would: of ``length`` frames, with so many frames ``before`` and ``after`` as the
+    program's result for a frame may depend on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    length: PositiveInt
+    before: NonNegativeInt = 0
+    after: NonNegativeInt = 0
+
+    def windows(self, frames: int) -> list[Window]:
+        """The windows of a clip of ``frames``."""
+        starts = range(0, frames, self.length)
+        spans = [(first, min(first + self.length, frames)) for first in starts]
+        return [Window(max(first - self.before, 0), min(last + self.after, frames), first, last) for first, last in spans]
 
 
 class FramesRule(BaseModel):
@@ -63,32 +90,26 @@ class FramesRule(BaseModel):
         """Index of the clip's frame at each place of what the program is given, ``intp[count]``."""
         return np.clip(np.arange(self.count(frames)) - self.lead, 0, frames - 1)
 
-    def windows(self, frames: int) -> list[tuple[int, int]]:
-        """First frame and end of each window of a clip of ``frames``; one of all frames where the program takes them.
+    def windows(self, frames: int) -> list[Window]:
+        """The windows of a clip of ``frames``; one of all frames where the program takes them.
 
         Raises:
             NotMeasurable: more frames than it takes, and windows are not asked for.
         """
         if self.max is None or self.count(frames) <= self.max:
-            return [(0, frames)]
+            return [Window(0, frames, 0, frames)]
         if self.overlap is None:
             raise NotMeasurable(
                 f"the program takes at most {self.max} frames, the clip has {frames}; overlap=N cuts it into windows"
             )
         longest = self._longest()
         starts = [*range(0, frames - longest, longest - self.overlap), frames - longest]
-        return [(start, start + longest) for start in starts]
+        meet = [(before + longest + start) // 2 for before, start in itertools.pairwise(starts)]
+        return [Window(at, at + longest, *kept) for at, *kept in zip(starts, [0, *meet], [*meet, frames], strict=True)]
 
     def _longest(self) -> int:
         assert self.max is not None
         return max((frames for frames in range(1, self.max + 1) if self.count(frames) <= self.max), default=0)
-
-
-def joined(parts: list[npt.NDArray[np.uint8]], windows: list[tuple[int, int]]) -> npt.NDArray[np.uint8]:
-    """One clip ``uint8[T, H, W, 3]`` of what was made of its windows: where two meet each gives its half of the shared frames."""
-    cuts = [0, *((end + start) // 2 for (_, end), (start, _) in itertools.pairwise(windows)), windows[-1][1]]
-    pieces = zip(parts, windows, cuts, cuts[1:], strict=False)
-    return np.concatenate([part[first - start : last - start] for part, (start, _), first, last in pieces])
 
 
 # A layout whose name ends so is a file, not a row of the table.
@@ -98,10 +119,23 @@ READ, WRITTEN = ("{input}", "{frames_dir}", "{video}", "{frame}"), ("{output}", 
 # Fields that are told and change no result.
 TOLD = {
     "title", "task", "looks_into", "composites", "dilates", "threshold", "seeded", "timeout", "home", "commit", "licence",
-    "needs", "weights", "weights_at", "card", "expect", "note", "source", "unchecked",
+    "needs", "weights", "weights_at", "card", "expect", "note", "source", "unchecked", "progress", "cut",
 }  # fmt: skip
 Task = Literal["inpainting", "removal", "editing"]
 Level = Annotated[int, Field(ge=0, le=255)]
+
+
+def _counting(pattern: str) -> str:
+    """A regular expression that names what it counts."""
+    try:
+        if "done" in re.compile(pattern).groupindex:
+            return pattern
+    except re.error as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+    raise ValueError(f"{pattern!r} has no group (?P<done>...)")
+
+
+Counter = Annotated[str, AfterValidator(_counting)]
 
 
 def _below(name: str) -> str:
@@ -166,6 +200,7 @@ class Layout(BaseModel):
     least_side: PositiveInt | tuple[PositiveInt, PositiveInt] = 1
     clip_fps: PositiveInt = 24
     frames_rule: FramesRule = FramesRule()
+    cut: Cut | None = None
     command: str = "PROGRAM"
     commands: tuple[str, ...] = ()
     cwd: str | None = None
@@ -186,6 +221,7 @@ class Layout(BaseModel):
     negative_prompt: str = ""
     prompt_in_path: bool = False
     timeout: PositiveFloat = 3600.0
+    progress: tuple[Counter, ...] = ()
     home: str | None = None
     commit: str | None = None
     licence: str | None = None
@@ -210,6 +246,8 @@ class Layout(BaseModel):
             raise ValueError(f"cwd {self.cwd!r} is none of scratch, overlay, repo and repo/FOLDER")
         if self.links and self.cwd != "overlay":
             raise ValueError('links are for cwd = "overlay"')
+        if self.cut is not None and (self.frames_rule.max or self.frames_rule.lead or self.frames_rule.tail):
+            raise ValueError("cut is for programs that take clips of any length, as they are")
         if self.weights_at is not None and self.weights_at not in self.links:
             raise ValueError("weights_at is one of links")
         return self
@@ -229,6 +267,14 @@ class Layout(BaseModel):
     def started(self) -> tuple[str, ...]:
         """Commands of the program in their order."""
         return self.commands or (self.command,)
+
+    def windows(self, frames: int) -> list[Window]:
+        """In which windows the program works on a clip of ``frames``.
+
+        Raises:
+            NotMeasurable: more frames than it takes, and windows are not asked for.
+        """
+        return self.cut.windows(frames) if self.cut else self.frames_rule.windows(frames)
 
     @property
     def is_preset(self) -> bool:

@@ -1,8 +1,17 @@
-"""How far a program is, by the bar that tqdm draws into its log: ``37%|###   | 37/100 [00:12<00:20, 3.00it/s]``."""
+"""How far programs are: what one says while it runs, the frames that it has written, and what items of like size took before.
+
+While a program works on an item a file beside its log says so (``ITEM.running``), and the process that started it holds a lock on
+that file: whoever dies leaves none. What it took is then written down for the next items (``times.jsonl``).
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
 import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,43 +20,152 @@ _BAR = re.compile(
     r" \[(?P<spent>[\d:]+)<(?P<left>[\d:]+|\?)"
 )
 _UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+# How programs count that draw no bar: 12/80, 12 of 80, 15%, frame 12, 12th frame, 0012.png. What has no total is of the frames.
+_COUNTS = (
+    r"(?<![\d./])(?P<done>\d+) ?(?:/|(?:out )?of) ?(?P<total>\d+)(?![\d/]|\.\d)",
+    r"(?<![\d.])(?P<done>\d{1,3}(?:\.\d+)?) ?(?P<percent>%)(?!\|)",
+    r"(?i:\bframes?[ _:#=]{0,3})(?P<done>\d+)\b",
+    r"\b(?P<done>\d+)(?:st|nd|rd|th) frame\b",
+    r"(?P<done>\d+)\.(?:png|jpe?g)\b",
+)
 # What is read of a log: a bar is drawn anew many times a second.
 _TAIL_BYTES = 1 << 14
 # How the log of a program goes on when the next begins, and how its last line begins when it has ended (see ``starting.start``).
 _STARTED, _ENDED = "$ cd ", ("ended with exit status ", "took longer than ", "was killed by signal ")
+RUNNING, _TIMES = ".running", "times.jsonl"
+# How much larger or smaller an item of like size may be, and how many of the last ones are looked at.
+_LIKE, _LAST_BYTES = 2.0, 1 << 14
 
 
-class Bar(NamedTuple):
-    """A bar as it was drawn last; a program may draw one after the other, so what is left is that of its present step."""
+class Progress(NamedTuple):
+    """How far a program is; it may take one step after the other, so what is left is that of its present step."""
 
     done: float
     total: float
-    seconds: float
-    """Since its first step."""
-    left_seconds: float | None
-    """None before the first step is done, and after the last: nobody knows then."""
+    left_seconds: float | None = None
+    """As the program says; None where it does not."""
 
 
-def last_bar(text: str) -> Bar | None:
-    """The last bar in what a program said; None where it drew none."""
-    found = None
-    for found in _BAR.finditer(text):  # noqa: B007 - the last one counts
-        pass
-    if found is None:
+class Call(NamedTuple):
+    """What a program works on: all frames of an item, or one window of them."""
+
+    begun: float
+    """When the item was begun, in seconds as ``time.time`` counts; ``since`` is the same of the window."""
+    since: float
+    limit_seconds: float
+    """For the item."""
+    frames: int
+    """That the program is given."""
+    pixels: int
+    """Of all of them."""
+    window: int = 1
+    windows: int = 1
+    to_come: int = 0
+    """Windows after this one."""
+    folder: str = ""
+    written: str = ""
+    """File of a frame that it writes, below ``folder``, with a place for the number; empty where it writes a video."""
+    says: Sequence[str] = ()
+    """Patterns of what it prints, as the field ``progress`` of its layout has them."""
+
+
+@contextmanager
+def told(log: Path | None, call: Call) -> Iterator[None]:
+    """Let others see, beside ``log``, what is worked on while the block runs, and what it took where it ends well."""
+    if log is None:
+        yield
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    beside = log.with_name(f"{log.stem}{RUNNING}")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(json.dumps(call))
+            file.flush()
+            yield
+    finally:
+        beside.unlink(missing_ok=True)
+    with log.with_name(_TIMES).open("a", encoding="utf-8") as file:
+        file.write(f"{json.dumps([call.pixels, round(time.time() - call.since, 1)])}\n")
+
+
+def running(beside: Path) -> Call | None:
+    """What is worked on as the file says; None where nobody does any more.
+
+    Raises:
+        OSError: it is gone. ValueError: it is not written yet.
+    """
+    with beside.open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return Call(*json.loads(file.read()))
+    return None
+
+
+def usual_seconds(folder: Path, pixels: int) -> float | None:
+    """What so many pixels take, by the last item of like size whose times lie in a folder of logs; None where there is none."""
+    path = folder / _TIMES
+    if not path.exists():
         return None
-    done, total = (float(found[name]) * _UNITS[found[f"{name}_unit"]] for name in ("done", "total"))
-    left = None if found["left"] == "?" or done >= total else _seconds(found["left"])
-    return Bar(done, total, _seconds(found["spent"]), left)
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - _LAST_BYTES, 0))
+        lines = re.findall(rb"^\[(\d+), ([\d.]+)\]$", file.read(), re.MULTILINE)
+    for before, seconds in reversed([(int(before), float(seconds)) for before, seconds in lines]):
+        if before and 1 / _LIKE <= pixels / before <= _LIKE:
+            return seconds * pixels / before
+    return None
 
 
-def bar_in(log: Path) -> Bar | None:
-    """The last bar in a log; None where the program that runs has drawn none yet, or has ended."""
-    with log.open("rb") as file:
-        file.seek(max(log.stat().st_size - _TAIL_BYTES, 0))
-        said = file.read().decode(errors="replace")
+def progress_of(log: Path, call: Call) -> Progress | None:
+    """How far the program of a log is; None where it says nothing, or has ended, and has written none of several frames."""
+    said = ""
+    if log.exists():
+        with log.open("rb") as file:
+            file.seek(max(log.stat().st_size - _TAIL_BYTES, 0))
+            said = file.read().decode(errors="replace")
     if said.rstrip().rpartition("\n")[2].startswith(_ENDED):
-        return None
-    return last_bar(said.rpartition(f"\n{_STARTED}")[2])
+        said = ""
+    if (found := progress_in(said.rpartition(f"\n{_STARTED}")[2], frames=call.frames, says=call.says)) is not None:
+        return found
+    written = sum(1 for _ in Path(call.folder).glob(re.sub(r"\{.*?\}", "*", call.written))) if call.written else 0
+    return Progress(written, call.frames) if 0 < written < call.frames else None
+
+
+def progress_in(said: str, *, frames: int, says: Sequence[str] = ()) -> Progress | None:
+    """How far a program is by what it said; None where it counts nothing, or has counted to the end.
+
+    A bar that tqdm draws (``37%|###   | 37/100 [00:12<00:20, 3.00it/s]``) goes before what else counts after it. Numbers count
+    where they rose, or are of as many as there are frames.
+
+    Args:
+        said: by its present step.
+        frames: that it was given.
+        says: patterns of its own, with groups ``done`` and, where it is not the frames, ``total``.
+    """
+    bar = None
+    for bar in _BAR.finditer(said):  # noqa: B007 - the last one counts
+        pass
+    if bar is not None:
+        done, total = (float(bar[name]) * _UNITS[bar[f"{name}_unit"]] for name in ("done", "total"))
+        if done < total:
+            return Progress(done, total, None if bar["left"] == "?" else _seconds(bar["left"]))
+        said = said[bar.end() :]
+    last: tuple[int, Progress | None] = (-1, None)
+    for pattern in says or _COUNTS:
+        counts = []
+        for found in re.finditer(pattern, said):
+            named = found.groupdict()
+            total = 100 if named.get("percent") else float(named.get("total") or frames)
+            if float(found["done"]) <= total > 1:
+                counts.append((found.end(), float(found["done"]), total))
+        if not counts:
+            continue
+        end, done, total = counts[-1]
+        rose = any(before < done for _, before, of in counts[:-1] if of == total)
+        if says or rose or ("total" in pattern and total == frames):
+            last = max(last, (end, Progress(done, total) if done < total else None), key=lambda one: one[0])
+    return last[1]
 
 
 def _seconds(clock: str) -> float:

@@ -17,6 +17,7 @@ from inpaintbench.catalogue import Leaf
 from inpaintbench.eval.adapters.exchange import Shape
 from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.layouts import Task
+from inpaintbench.eval.adapters.parts import Parts
 from inpaintbench.eval.adapters.starting import Usage
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite_in_place
@@ -45,6 +46,8 @@ class Method(Leaf, ABC):
     """First line of that file, of methods whose code is the user's: how they fail stands in it."""
     given: Frames | None = None
     """The copy that the last call could write into, where the input itself was not handed over."""
+    parts: Parts | None = None
+    """Windows of the item at hand that an earlier call finished, and where those of this one are kept; None where nobody does."""
     usage: Usage | None = None
     """What the last item took, where other processes than this one did the work."""
     stateless: bool = False

@@ -14,11 +14,14 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.adapters.exchange import Fit, Shape, departures, filled, read_output, write_edit, write_input, write_texts
 from inpaintbench.eval.adapters.fitting import Divisor
-from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, FramesRule, Task, joined, layout_of
-from inpaintbench.eval.adapters.starting import both, has_card, scratch_folder, start
+from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, FramesRule, Task, Window, layout_of
+from inpaintbench.eval.adapters.progress import Call, told
+from inpaintbench.eval.adapters.starting import Usage, both, has_card, scratch_folder, start
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.ranges import Duration, Seed, Whole
 from inpaintbench.types import Frames, Hole, Prompts
@@ -155,10 +158,20 @@ class Command(Method):
         # Where nothing is to be edited, programs that take a prompt get an empty one.
         if any("{prompt}" in text for text in texts) and given and not given.target:
             raise NotMeasurable("the program takes a prompt for the result, and this item has an instruction alone")
-        windows, self.usage = self.layout.frames_rule.windows(view.frames), None
+        windows, self.usage = self.layout.windows(view.frames), None
         until = time.monotonic() + self.time_limit_seconds
-        parts = [self._window(view, hole, slice(*window), until) for window in windows]
-        return joined(parts, windows) if len(windows) > 1 else parts[0]
+        kept = self.parts if len(windows) > 1 else None
+        before = [None if kept is None else kept.read(window) for window in windows]
+        made = []
+        for number, (window, part) in enumerate(zip(windows, before, strict=True)):
+            if part is None:
+                to_come = before[number + 1 :].count(None)
+                part = self._window(view, hole, window, until, (number + 1, len(windows), to_come))
+                if kept is not None:
+                    kept.keep(window, *part)
+            made.append(part[0])
+            self.usage = both(self.usage, part[1])
+        return np.concatenate(made) if len(made) > 1 else made[0]
 
     def _hole(self, view: ItemView) -> Hole | None:
         """What the program may fill. Of an edit without a hole that is the object, for programs that take a hole.
@@ -176,31 +189,52 @@ class Command(Method):
             return view.object_mask
         raise NotMeasurable("the program takes a hole, and of this item neither that nor the mask of an object is given")
 
-    def _window(self, view: ItemView, hole: Hole | None, window: slice, until: float) -> Frames:
-        """What the program makes of some frames in a row."""
-        frames = view.input[window]
-        rule, fit = self.layout.frames_rule, Fit.of(self.layout, width=view.width, height=view.height)
-        order = rule.order(len(frames))
+    def _window(
+        self, view: ItemView, hole: Hole | None, window: Window, until: float, place: tuple[int, int, int]
+    ) -> tuple[Frames, Usage]:
+        """What the program makes of the frames that count of a window, and what that takes.
+
+        Args:
+            view: the item.
+            hole: what it may fill.
+            window: the frames.
+            until: when the time of the item is up, by ``time.monotonic``.
+            place: number of the window, from 1, of how many, and how many are to come.
+        """
+        shown = slice(window.start, window.end)
+        frames, rule = view.input[shown], self.layout.frames_rule
+        order, fit = rule.order(len(frames)), Fit.of(self.layout, width=view.width, height=view.height)
         with scratch_folder() as scratch:
             work, target = scratch / "work", scratch / "output"
             source = work if self.layout.input_at == "cwd" else scratch / "input"
             for folder in {work, source, target}:
                 folder.mkdir()
-            write_input(source, self.layout, frames[order], None if hole is None else hole[window][order], fit)
+            write_input(source, self.layout, frames[order], None if hole is None else hole[shown][order], fit)
             prompts = view.prompts if view.has("prompts") else None
             if prompts is not None:
-                inside = view.object_mask[window][order] if view.has("object_mask") else ()
+                inside = view.object_mask[shown][order] if view.has("object_mask") else ()
                 write_edit(source, prompts, [fit.hole(mask) for mask in inside])
             places = self._places_of(source, target, len(order), fit, prompts)
             each = [self._places_of_frame(source, target, place) for place in range(len(order))]
             write_texts(source, self.layout, places, each)
             cwd = self._cwd(work)
-            for own in each if self.layout.runs == "frame" else [{}]:
-                for command in self.commands:
-                    self._start([filled(word, {**places, **own}) for word in command], cwd, places, scratch, until)
             written = {"output": target, "cwd": cwd, "input": source}[self.layout.output_from]
-            read = range(rule.lead, rule.lead + len(frames))
-            return read_output(written, self.layout, written=len(order) - rule.tail, places=read, fit=fit)
+            now, limit = time.time(), self.time_limit_seconds
+            call = Call(
+                now - limit + until - time.monotonic(), now, limit, len(order), len(order) * math.prod(fit.size), *place,
+                str(written), self.layout.prediction or "", self.layout.progress,
+            )  # fmt: skip
+            usage: Usage | None = None
+            with told(self.log, call):
+                for own in each if self.layout.runs == "frame" else [{}]:
+                    for command in self.commands:
+                        words = [filled(word, {**places, **own}) for word in command]
+                        usage = both(usage, self._start(words, cwd, places, scratch, until))
+                first = rule.lead + window.first - window.start
+                read = range(first, first + window.last - window.first)
+                made = read_output(written, self.layout, written=len(order) - rule.tail, places=read, fit=fit)
+            assert usage is not None
+            return made, usage
 
     def departures(self, shapes: Iterable[Shape], *, task: Task) -> list[str]:
         """What the layout changes about the items, and what the program does with them by itself."""
@@ -290,8 +324,9 @@ class Command(Method):
             raise InputError(f"no weights {weights!r} here{there}")
         return weights
 
-    def _start(self, arguments: list[str], cwd: Path, places: Mapping[str, str], scratch: Path, until: float) -> None:
-        env = {name: filled(value, places) for name, value in self.layout.env.items()}
+    def _start(self, arguments: list[str], cwd: Path, places: Mapping[str, str], scratch: Path, until: float) -> Usage:
+        # What Python prints into a file it keeps back for long, unless it is told not to.
+        env = {"PYTHONUNBUFFERED": "1"} | {name: filled(value, places) for name, value in self.layout.env.items()}
         if self._image is not None:
             arguments, env = self._contained(arguments, cwd, env, scratch), {}
         left, log = max(until - time.monotonic(), 0), self.log or scratch / "log.txt"
@@ -303,7 +338,7 @@ class Command(Method):
                 with contextlib.suppress(OSError, subprocess.SubprocessError):
                     subprocess.run(ending, capture_output=True, timeout=_ENDING_SECONDS, check=False)
         # In a container the processes are none of ours, and nobody here can tell their memory.
-        self.usage = both(self.usage, took if self._image is None else took._replace(peak_mebibytes=None))
+        return took if self._image is None else took._replace(peak_mebibytes=None)
 
     def _contained(self, arguments: list[str], cwd: Path, env: Mapping[str, str], scratch: Path) -> list[str]:
         """The line that runs a command in a container, which sees the scratch folder, the program's own and its weights at the

@@ -25,6 +25,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.exchange import Shape
 from inpaintbench.eval.adapters.fitting import Padding, ceiling_db, to_levels
 from inpaintbench.eval.adapters.layouts import Task as ItemTask
+from inpaintbench.eval.adapters.parts import Parts
 from inpaintbench.eval.adapters.starting import card_peak_mebibytes, forget_card_peak, machine, words_kept
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.effort import APART, STATELESS, UNWATCHED, Repeat, groups_of, kept, to_repeat, to_repeat_apart
@@ -40,6 +41,8 @@ from inpaintbench.workspace import Blobs
 VERSION = "1"
 # Folder of a run with what programs said, a file for each method and item.
 LOGS = "logs/methods"
+# Folder of a run with what programs finished of items that they did not finish.
+PARTS = "partial"
 # Share of the time for an item after which a callable's log is told where it is at.
 _BEFORE_THE_END = 0.9
 # For one item of a method that no other limit is given.
@@ -279,6 +282,9 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     leaf = build(MethodSpec(parameters["label"], parameters["leaf"], parameters["constants"]))
     row = payload["row"]
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
+    if leaf.name == "command":  # more time changes no frame
+        of = {**parameters, "constants": {**parameters["constants"], "time_limit_seconds": None}, "keep_full_frames": None}
+        leaf.parts = Parts(blobs.beside(PARTS) / content_id(content_of_item(row, leaf), leaf.version, canonical_json(of)))
     forget_card_peak()
     begun = time.perf_counter()
     with logged(leaf, blobs, label=parameters["label"], item_id=row["item_id"], seconds=payload["seconds"]):
@@ -291,6 +297,8 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     stored = frames if parameters["keep_full_frames"] else on_black(frames, hole)
     suffix = video.suffix_for(row["frames"])
     blob, _ = blobs.put(suffix, partial(video.write_lossless, frames=stored, fps=row["fps"]))
+    if leaf.parts is not None:
+        leaf.parts.forget()
     form_db = ceiling_db(view.input, leaf.lossy) if leaf.lossy else None
     return [
         Prediction(
