@@ -10,11 +10,13 @@ import pytest
 from program import run_here
 from trees_made import films, make, write
 
+from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes import RECIPES
+from inpaintbench.wings.named import commands
 from inpaintbench.wings.named.commands import _recipe, _source
 from inpaintbench.wings.named.definition import named, names, read
 
@@ -115,10 +117,30 @@ def test_another_tree_is_refused_with_what_was_looked_for(name: str, tmp_path: P
     with pytest.raises(InputError) as error:
         of.locate(tmp_path)
     text = str(error.value)
-    assert of.title in text
-    assert f"bench show {name}" in text
-    assert all(names[0] in text for names in of.tree[0].sides().values())
-    assert all(words in text for words in of.inferred)
+    assert text.startswith(f"{str(tmp_path)!r} is not {of.title} as it comes: ")
+    assert any(set(re.findall(r"[\w.-]+", text)) & {*names, *re.findall(r"[\w.-]+", " ".join(tree.example))}
+               for tree in of.tree for names in tree.sides().values())  # fmt: skip
+    assert "it has 'elsewhere'" in text
+    assert f"`inpaintbench bench show {name}` tells how the data lie" in text
+    assert ("inferred" in text) == bool(of.inferred)
+    assert not any(words in text for words in of.inferred)
+    assert len(text) - text.count(str(tmp_path)) * len(str(tmp_path)) < 480
+
+
+def test_of_several_trees_the_nearest_says_what_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "JPEGImages_432_240").mkdir()
+    with pytest.raises(InputError, match=r"no 'test_masks' for the masks; it has 'JPEGImages_432_240'; .* tells how") as error:
+        named("davis-432").locate(tmp_path)
+    assert "test.json" not in str(error.value)
+
+
+def test_a_folder_above_or_below_is_named_where_the_data_lie_there(tmp_path: Path) -> None:
+    of = named("prove-m")
+    make(tmp_path / "all" / "PROVE-M", of.tree[0])
+    for given in (tmp_path / "all", tmp_path / "all" / "PROVE-M" / "inputs"):
+        with pytest.raises(InputError, match=f"; {str(tmp_path / 'all' / 'PROVE-M')!r} is: give that; "):
+            of.locate(given)
+    assert of.locate(tmp_path / "all" / "PROVE-M")
 
 
 @pytest.mark.parametrize(
@@ -138,10 +160,46 @@ def test_facts_that_do_not_fit_together_are_refused(change: tuple[str, str], tol
         read(TINY.replace(*change), name="tiny")
 
 
-def test_list_and_show_tell_what_each_needs() -> None:
-    listed, shown = run_here("bench", "list"), run_here("bench", "show", "prove-m")
-    assert listed.returncode == shown.returncode == 0
-    assert all(name in listed.stdout for name in WANTED)
-    assert "2605.14534" in shown.stdout
-    assert "Inferred: " in shown.stdout
+def test_a_list_of_all_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console.out, "width", 80)
+    told = run_here("bench", "list").stdout
+    assert max(map(len, told.splitlines())) <= 80
+    for name in WANTED:
+        of, row = named(name), next(line for line in told.splitlines() if f" {name} " in line)
+        assert f"{sum(column.same for column in of.column)} of {len(of.column)}" in row
+
+
+@pytest.mark.parametrize("name", names())
+def test_whoever_asks_for_one_reads_it_at_80_columns_and_each_reason_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console.out, "width", 80)
+    of, told = named(name), run_here("bench", "show", name).stdout
+    commands = [line for line in told.splitlines() if line.startswith("  inpaintbench ")]
+    prose = [line for line in told.splitlines() if line not in commands and " " in line.strip()]
+    assert max(map(len, prose)) <= 80
+    before, run = told.partition("Before you run\n")[2].partition("\n\n")[0], f"inpaintbench bench {name} --data "
+    assert commands[-1].strip().startswith(run)
+    assert run in before
+    whole = " ".join(told.split())
+    for column in of.column:
+        assert f" {column.label} " in whole
+    reasons = [" ".join(found.split()) for found in re.findall(r"^† \d+ (.*(?:\n  .*)*)", told, re.MULTILINE)]
+    assert sorted(reasons) == sorted({column.why for column in of.column if column.why})
+    for words in (of.source.data, of.source.licence, *of.inferred, *(table.source for table in of.printed)):
+        assert words in whole
+    wanted = {
+        weight for column in of.column if column.metric
+        for weight in METRICS.get(column.metric).weights_of(PROTOCOLS.get(column.protocol).metrics[column.metric])
+    }  # fmt: skip
+    assert set(re.findall(r"models fetch (.*)", before) and re.findall(r"models fetch (.*)", before)[0].split()) == wanted
+    assert ("INPAINTBENCH_CFD" in before) == ("cfd" in {column.metric for column in of.column})
+
+
+def test_a_network_that_is_here_is_not_to_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "lacks", lambda names: {name: "missing" for name in names if name != "alexnet"})
+    assert "models fetch dinov2-giant sam-vit-h\n" in run_here("bench", "show", "prove-m").stdout
+    monkeypatch.setattr(commands, "lacks", lambda names: {})
+    assert "models fetch" not in run_here("bench", "show", "prove-m").stdout
+
+
+def test_a_name_that_there_is_not_is_told_with_the_nearest() -> None:
     assert "did you mean 'rose'" in run_here("bench", "show", "roze").stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +35,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec, build
 from inpaintbench.files import write_atomically
-from inpaintbench.models.weights import known, state
+from inpaintbench.models.weights import known, lacks
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import RECIPES
@@ -264,27 +265,35 @@ def list_benchmarks() -> Answer:
     Example: inpaintbench bench list
     """
     known_ones = [named(name) for name in names()]
-    rows = [(of.name, of.title, _same(of), ", ".join(_absent(of)) or "none", of.source.licence) for of in known_ones]
+    rows = [
+        (of.name, of.expected.clips, f"{sum(column.same for column in of.column)} of {len(of.column)}", _size_of(lacking),
+         of.source.licence)
+        for of in known_ones for lacking in [_lacking(of)]
+    ]  # fmt: skip
     facts = [
         {"name": of.name, "title": of.title, "about": of.about, "data": of.source.data, "licence": of.source.licence,
          "columns": [column.label for column in of.column], "same": [column.label for column in of.column if column.same],
-         "networks_absent": _absent(of), "inferred": list(of.inferred)}
+         "networks_absent": _lacking(of), "inferred": list(of.inferred)}
         for of in known_ones
     ]  # fmt: skip
-    return Answer(facts, Table("Benchmarks", ["name", "benchmark", "columns as printed", "networks to fetch", "licence"], rows))
+    return Answer(
+        facts, Table("Benchmarks", ["name", "clips", "comparable", "to fetch", "licence of the data"], rows),
+        "comparable: columns that may stand beside print; to fetch: networks not here",
+        "inpaintbench bench show NAME: where the data are, and what to do before a run",
+    )  # fmt: skip
 
 
-def _same(of: Named) -> str:
-    return f"{sum(column.same for column in of.column)} of {len(of.column)}"
+def _lacking(of: Named) -> list[str]:
+    """Networks that its columns need and that are not here."""
+    wanted = (
+        METRICS.get(metric).weights_of(PROTOCOLS.get(protocol).metrics[metric])
+        for protocol, metrics in of.measured.items() for metric in metrics
+    )  # fmt: skip
+    return sorted(lacks(name for weights in wanted for name in weights))
 
 
-def _absent(of: Named) -> list[str]:
-    """Files of networks that its columns need and that are not here."""
-    wanted = {
-        weight for column in of.column if column.metric
-        for weight in METRICS.get(column.metric).weights_of(PROTOCOLS.get(column.protocol).metrics[column.metric])
-    }  # fmt: skip
-    return sorted(name for name in wanted if state(known()[name]) != "here")
+def _size_of(weights: Sequence[str]) -> str:
+    return f"{sum(known()[name].bytes for name in weights) / 1e9:.1f} GB" if weights else "none"
 
 
 def show(name: BenchmarkName) -> Answer:
@@ -297,30 +306,58 @@ def show(name: BenchmarkName) -> Answer:
     """
     of = named(name)
     source, where = of.source, f", arXiv {of.source.arxiv}" if of.source.arxiv else ""
-    licence = f"{source.licence}{f' ({source.licence_note})' if source.licence_note else ''}"
     said = [
-        f"{of.title}. {of.about}", f"Paper: {source.paper} ({source.authors}, {source.venue}{where})",
-        f"Data: {source.data}; licence: {licence}", *([f"Evaluation read: {source.code}"] if source.code else []),
-    ]  # fmt: skip
-    trees = [
-        (str(number) if not place else "", side, " or ".join(places), "" if place else tree.note)
-        for number, tree in enumerate(of.tree, 1)
-        for place, (side, places) in enumerate(tree.sides().items())
+        _folded("", f"{of.title}: {of.about}"),
+        _folded("Paper: ", f"{source.paper} ({source.authors}, {source.venue}{where})"),
     ]
-    examples = [path for tree in of.tree for path in tree.example]
-    columns = [
-        (one.label, one.metric and f"{one.metric} in {one.region}", one.protocol, "yes" if one.same else one.why)
-        for one in of.column
-    ]
-    printed = [
-        f"Printed: {table.source}, {count(len(table.rows), 'row')}{f' ({table.note})' if table.note else ''}"
-        for table in of.printed
-    ]
+    said += [_folded("Evaluation read: ", source.code)] if source.code else []
+    for number, tree in enumerate(of.tree, 1):
+        said.append(_folded(f"\nTree {number}: ", tree.note or "DATA holds"))
+        said += [_folded(f"  {side:<8}", " or ".join(places)) for side, places in tree.sides().items()]
+        said += [_folded("  such as ", ", ".join(tree.example))] if tree.example else []
     prepared = ", ".join(f"{option} {value}" for option, value in of.options.given().items()) or "as the data come"
+    reasons = list(dict.fromkeys(column.why for column in of.column if column.why))
+    columns = [
+        (one.label, one.metric and f"{one.metric} in {one.region}", one.protocol,
+         f"† {reasons.index(one.why) + 1}" if one.why else "yes")
+        for one in of.column
+    ]  # fmt: skip
+    printed = (
+        f"{table.source}, {count(len(table.rows), 'row')}{f' ({table.note})' if table.note else ''}" for table in of.printed
+    )
     return Answer(
-        of.model_dump(mode="json"), *said, Table("Trees", ["tree", "what", "folder or file", "remark"], trees),
-        *([f"Such as: {', '.join(examples)}"] if examples else []), f"Prepared: {prepared}",
-        Table("Columns", ["printed", "measured here", "protocol", "same number"], columns),
-        *printed,
-        *(f"Inferred: {words}" for words in of.inferred),
+        of.model_dump(mode="json"), *said, _folded("\nBuilt with: ", prepared), *_steps(of),
+        Table("\nColumns", ["printed", "measured here", "protocol", "comparable"], columns),
+        *(_folded(f"† {place} ", why) for place, why in enumerate(reasons, 1)),
+        *(_folded("Printed: ", words) for words in printed), *(_folded("Inferred: ", words) for words in of.inferred),
     )  # fmt: skip
+
+
+def _steps(of: Named) -> list[str]:
+    """What is to be done before a run, and the run."""
+    expected, source, lacking = of.expected, of.source, _lacking(of)
+    clips = (
+        f"{count(expected.clips, 'clip')}{f' of {expected.frames} frames' if expected.frames else ''}" if expected.clips else ""
+    )
+    note = f" ({source.licence_note})" if source.licence_note else ""
+    data = f"{source.data}{clips and f'; {clips}'}; licence {source.licence}{note}. Unpack all into a folder DATA, as above."
+    steps = [_folded("- Data: ", data)]
+    if lacking:
+        steps.append(_folded("- Networks: ", f"{_size_of(lacking)}; columns of those that are not fetched stay empty:"))
+        steps.append(f"  inpaintbench models fetch {' '.join(lacking)}")
+    for protocol, metrics in of.measured.items():
+        leaves = [METRICS.get(metric) for metric in metrics]
+        steps += [
+            _folded("- For the column of ", f"{leaf.name} also {leaf.brings}")
+            for leaf in leaves if leaf.brings and not leaf.weights_of(PROTOCOLS.get(protocol).metrics[leaf.name])
+        ]  # fmt: skip
+    method = "LABEL=PROGRAM" if of.recipe == "editing" else "MODULE:NAME"
+    return ["\nBefore you run", *steps, f"- Run:\n  inpaintbench bench {of.name} --data DATA --method {method} --out table.tex"]
+
+
+def _folded(head: str, text: str) -> str:
+    """A paragraph of at most 80 columns, whose further lines are indented."""
+    how = {"break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(textwrap.wrap(head.lstrip("\n") + text, 80, subsequent_indent="  ", **how)).join(
+        ["\n" * head.count("\n"), ""]
+    )

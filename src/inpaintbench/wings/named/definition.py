@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -106,9 +107,20 @@ class Tree(_Facts):
         for side, names in self.sides().items():
             found = next((root / name for name in names if (root / name).exists()), None)
             if found is None:
-                raise InputError(f"no {side} {' or '.join(map(repr, names))}")
+                raise InputError(f"no {' or '.join(map(repr, names))} for the {side}")
             places[side] = found
         return Located(self, places)
+
+    def fits(self, root: Path) -> bool:
+        """Whether it lies below ``root``."""
+        with suppress(InputError, OSError):
+            return bool(self.find(root))
+        return False
+
+    def there(self, root: Path) -> int:
+        """How many of its folders and tables are below ``root``, of a layout by its examples."""
+        beginnings = {(Path(path).parts[0],) for path in self.example} if self.layout else self.sides().values()
+        return sum(any((root / name).exists() for name in names) for names in beginnings)
 
 
 class Located(NamedTuple):
@@ -223,23 +235,23 @@ class Named(_Facts):
             raise InputError(
                 f"{self.title} has {count(len(self.tree), 'tree')}; `inpaintbench bench show {self.name}` tells them"
             )
-        reasons = []
+        nearest, reason = -1, ""
         for tree in self.tree if number is None else (self.tree[number - 1],):
             try:
                 return tree.find(root)
             except InputError as error:
-                reasons.append(str(error))
-        looked = "; or ".join(_looked_for(tree) for tree in self.tree)
-        inferred = f" (inferred: {'; '.join(self.inferred)})" if self.inferred else ""
+                if (there := tree.there(root)) > nearest:
+                    nearest, reason = there, str(error)
+        held = sorted(path for path in root.iterdir() if not path.name.startswith("."))
+        has = f"; it has {layouts.some_of([path.name for path in held]) or 'nothing'}" if "; it has" not in reason else ""
+        others = [
+            place for place in (*held, root.resolve().parent) if place.is_dir() and any(tree.fits(place) for tree in self.tree)
+        ]
         raise InputError(
-            f"{str(root)!r} is not {self.title} as it comes: {'; '.join(reasons)}. Looked for {looked}{inferred}; "
-            f"`inpaintbench bench show {self.name}` tells the tree"
+            f"{str(root)!r} is not {self.title} as it comes: {reason}{has}"
+            f"{f'; {str(others[0])!r} is: give that' if others else ''}; "
+            f"`inpaintbench bench show {self.name}` tells how the data lie{', and what of it is inferred' * bool(self.inferred)}"
         )
-
-
-def _looked_for(tree: Tree) -> str:
-    such_as = f", such as {', '.join(tree.example)}" if tree.layout and tree.example else ""
-    return ", ".join(f"{side} {' or '.join(map(repr, folders))}" for side, folders in tree.sides().items()) + such_as
 
 
 def names() -> list[str]:
