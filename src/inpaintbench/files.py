@@ -130,10 +130,21 @@ def write_atomically(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def prepare_place(path: Path) -> None:
+    """Make the folder of a file to be written; raises ``OSError`` where there cannot be one, or the file is a folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+
+
 @contextmanager
 def written_atomically(path: Path) -> Iterator[Path]:
-    """A file to write, which takes the place of ``path`` when the block ends well, or leaves no trace."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A file to write, which takes the place of ``path`` when the block ends well, or leaves no trace.
+
+    Raises:
+        OSError: it cannot be written, such as IsADirectoryError.
+    """
+    prepare_place(path)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         yield temporary

@@ -12,7 +12,8 @@ import pytest
 from program import run_here
 
 import inpaintbench
-from inpaintbench.cli.exits import DEBUG
+from inpaintbench.cli.exits import DEBUG, sentence_of
+from inpaintbench.files import write_atomically
 
 USES = {
     "nothing wrong": (("masks", "presets"), 0),
@@ -43,6 +44,23 @@ def test_the_status_says_whose_fault_it_is(case: str, tmp_path: Path) -> None:
     assert bool(done.stderr) == bool(status)
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_is_taken_by_the_other_kind_is_named_with_what_is_wanted(tmp_path: Path) -> None:
+    (tmp_path / "t.tex").mkdir()
+    with pytest.raises(IsADirectoryError) as folder:
+        write_atomically(tmp_path / "t.tex", b"")
+    assert (
+        sentence_of(folder.value) == f"{str(tmp_path / 't.tex')!r} is a folder, and a file is wanted there; choose another place"
+    )
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileExistsError) as file:
+        write_atomically(tmp_path / "file" / "t.tex", b"")
+    assert sentence_of(file.value) == f"{str(tmp_path / 'file')!r} is a file, and a folder is wanted there; choose another place"
+    with pytest.raises(NotADirectoryError) as below:
+        write_atomically(tmp_path / "file" / "further" / "t.tex", b"")
+    assert sentence_of(below.value).endswith("lies below a file, and a folder is wanted there; choose another place")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "t.tex"]
 
 
 BROKEN = """

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import time
@@ -18,6 +19,11 @@ from inpaintbench.cli import logs
 from inpaintbench.errors import InpaintBenchError, UnknownNameError, UsageError, Waiting, is_disk_error
 
 FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
+# Errors of places where something of the other kind is, as `--out` may name.
+_OTHER_KIND = {
+    errno.EISDIR: "is a folder, and a file is wanted there", errno.EEXIST: "is a file, and a folder is wanted there",
+    errno.ENOTDIR: "lies below a file, and a folder is wanted there",
+}  # fmt: skip
 # Environment variable: 1 prints the traceback of unexpected errors.
 DEBUG = "INPAINTBENCH_DEBUG"
 
@@ -39,6 +45,8 @@ def sentence_of(error: Exception) -> str:
     """One sentence for an error that ended a command; the traceback of an unexpected one goes into a file that it names."""
     if isinstance(error, InpaintBenchError):
         return str(error)
+    if isinstance(error, OSError) and error.errno in _OTHER_KIND and error.filename:
+        return f"{str(error.filename)!r} {_OTHER_KIND[error.errno]}; choose another place"
     if isinstance(error, OSError) and error.strerror:
         doing = "cannot write" if is_disk_error(error) else "cannot read or write"
         return f"{doing}: {error.strerror}" + (f": {error.filename}" if error.filename else "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -138,6 +138,8 @@ class Wanted:
     despite_check: bool = False
     slices: tuple[str, ...] = ()
     """Only items of these; () = all."""
+    called: Mapping[str, str] = field(default_factory=dict)
+    """Ids of items and folders of links -> what people call them, in what is told of failures."""
 
     def program(self, layout: str, folder: Path | None = None) -> dict[str, Any]:
         """Constants of the method ``command`` besides the command; the divisor is the layout's unless it is given.
@@ -235,7 +237,9 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
         )  # fmt: skip
     if ended:
         stopped(workspace)  # writes the tables of what they had done
-    made = [_tell(workspace, loaded, spec, label, before[label]) for spec, label in zip(specs, labels, strict=True)]
+    made = [
+        _tell(workspace, loaded, spec, label, before[label], wanted.called) for spec, label in zip(specs, labels, strict=True)
+    ]
     if wanted.oracle_mask and loaded.items[0]["hole_is_given"]:
         console.warn("this benchmark gives methods the hole anyway; --oracle-mask changed nothing")
     failed = list(refused.values())
@@ -271,7 +275,7 @@ def _checked(
             executor, spec, dataset=dataset, root=root, among=among, oracle_mask=wanted.oracle_mask, time_limit_seconds=limit
         )
         label = labelled(spec.label, dataset, oracle_mask=wanted.oracle_mask)
-        reasons, told = tell_verdict(label, verdict, executor.workspace.path)
+        reasons, told = tell_verdict(label, verdict, executor.workspace.path, wanted.called)
         remarks[spec.label] = [f"Tried before the run, it {words}." for words in told]
         if reasons and not wanted.despite_check:
             refused[spec.label] = f"{spec.label} is not run, for it {'; '.join(reasons)}: --despite-check runs it all the same"
@@ -279,20 +283,23 @@ def _checked(
     return refused, remarks
 
 
-def tell_verdict(label: str, verdict: Verdict, folder: Path) -> tuple[list[str], list[str]]:
+def tell_verdict(
+    label: str, verdict: Verdict, folder: Path, called: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[str], list[str]]:
     """Print what the check of a method noted or warns of, and on what it could not be tried.
 
     Args:
         label: of the method.
         verdict: of the check.
         folder: the run folder, with the logs.
+        called: as of ``Wanted``.
 
     Returns:
         Why it should not run; what stands beside its scores.
     """
     late = []
-    for rows in _causes(verdict.untried):
-        clip = f"the clip {rows[0].subject_id!r}"
+    for rows in _causes(verdict.untried, called):
+        clip = f"the clip {called.get(rows[0].subject_id, rows[0].subject_id)!r}"
         where = clip if len(rows) == 1 else f"{len(rows)} clips, such as {clip}"
         log = _log_of([row.subject_id for row in rows], label, folder)
         if verdict.timed_out:
@@ -322,7 +329,9 @@ def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask:
     return able
 
 
-def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, before: set[str]) -> int:
+def _tell(
+    workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, before: set[str], called: Mapping[str, str]
+) -> int:
     """Print what became of one method; how many predictions it has."""
     step = predict_step(label)
     made, failed = workspace.table("predictions", Prediction, step=step), workspace.table("rejected", Rejection, step=step)
@@ -335,7 +344,7 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
         console.say(
             f"  known pixels of {len(known)} came back {away} dB from the input; they are put back for all but whole frames"
         )
-    _tell_failures(failed, label, workspace.path)
+    _tell_failures(failed, label, workspace.path, called)
     if failed:
         console.say("  --retry-rejected tries these again, once what kept them is mended")
     ids = column(dataset, "item_id") if failed and spec.leaf == "saved_folder" else []
@@ -352,25 +361,29 @@ def _tell(workspace: Workspace, dataset: Dataset, spec: MethodSpec, label: str, 
     return len(made)
 
 
-def _tell_failures(failed: Sequence[Rejection], label: str, run: Path) -> None:
+def _tell_failures(failed: Sequence[Rejection], label: str, run: Path, called: Mapping[str, str]) -> None:
     """Print the causes that several items share in one line, whatever values they name, then some others, each with one item and
     its log."""
-    causes = _causes(failed)
+    causes = _causes(failed, called)
     often = [rows for rows in causes if len(rows) >= _OFTEN]
     others = [[row] for rows in causes if len(rows) < _OFTEN for row in rows]
     for rows in [*often, *others[:_FAILURES_SHOWN]]:
-        which = rows[0].subject_id if len(rows) == 1 else f"{len(rows)} items, such as {rows[0].subject_id}"
+        first = called.get(rows[0].subject_id, rows[0].subject_id)
+        which = first if len(rows) == 1 else f"{len(rows)} items, such as {first}"
         console.say(f"  {which}: {rows[0].reason}{_log_of([row.subject_id for row in rows], label, run)}")
     if len(others) > _FAILURES_SHOWN:
         console.say(f"  and {len(others) - _FAILURES_SHOWN} more")
 
 
-def _causes(failed: Sequence[Rejection]) -> list[list[Rejection]]:
+def _causes(failed: Sequence[Rejection], called: Mapping[str, str]) -> list[list[Rejection]]:
     """Failures of one cause together, whatever values their reasons name; reasons in one line, without their logs."""
+    names = {repr(name): repr(word) for name, word in called.items()}
     alike: dict[str, list[Rejection]] = {}
     for row in failed:
         reason = " ".join(_LOGGED.sub("", row.reason).split())
-        alike.setdefault(_VALUES.sub("#", reason.replace(row.subject_id, "#")), []).append(replace(row, reason=reason))
+        alike.setdefault(_VALUES.sub("#", reason.replace(row.subject_id, "#")), []).append(
+            replace(row, reason=re.sub("'[^']+'", lambda quoted: names.get(quoted[0], quoted[0]), reason))
+        )
     return list(alike.values())
 
 

@@ -165,8 +165,8 @@ def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch)
 def _added(words: list[str]) -> list[str]:
     """What the tests add: servers of this machine have private addresses, and ``--workers 0`` changes nothing but the time."""
     command: Any = typer.main.get_command(app)
-    while words and hasattr(command, "get_command") and command.get_command(None, words[0]):
-        command, words = command.get_command(None, words[0]), words[1:]
+    while words and hasattr(command, "resolve_command") and command.get_command(None, words[0]):
+        _, command, words = command.resolve_command(typer.Context(command), words)
     known = {name for parameter in command.params for name in parameter.opts}
     added = {"--allow-private": ["--allow-private"], "--workers": ["--workers", "0"]}
     return [word for name, more in added.items() if name in known and name not in words for word in more]

@@ -21,7 +21,7 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.pages.tables import comma_separated
 from inpaintbench.types import Dataset
-from inpaintbench.wings.named.commands import _by_item, _saved_folder
+from inpaintbench.wings.named.commands import _SLICES, _by_item, _called, _saved_folder
 from inpaintbench.wings.named.definition import Expected, Named, named, names, read
 from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
 from inpaintbench.workspace import Workspace
@@ -227,6 +227,21 @@ def test_results_are_found_by_the_names_of_clips_or_items(dataset: Dataset, tmp_
             saved(results, label)
 
 
+def test_results_of_several_edits_of_a_clip_are_called_by_their_tasks_too(dataset: Dataset, tmp_path: Path) -> None:
+    edits = [("colour", "bus"), ("material", "bus"), ("colour", "cat"), ("colour", "dog"), ("colour", "dog")]
+    rows = [
+        {"item_id": str(place), "attributes": {}, "source_uri": clip, "task": task} for place, (task, clip) in enumerate(edits)
+    ]
+    several = replace(dataset, items=rows)
+    assert _called(several) == {"0": "colour/bus", "1": "material/bus", "2": "cat", "3": "3", "4": "4"}
+    for path in ("colour/bus.mp4", "bus.mp4", "cat.mp4", "4.mp4"):
+        (tmp_path / "results" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "results" / path).write_bytes(b"film")
+    found = Path(_by_item(saved(tmp_path / "results"), several, tmp_path / "links").constants["folder"])
+    assert {path.name for path in found.iterdir()} == {"0.mp4", "2.mp4", "4.mp4"}
+    assert (found / "0.mp4").resolve() == tmp_path / "results/colour/bus.mp4"
+
+
 def test_a_method_that_lacks_items_is_not_best(tiny: Named, workspace: Path, tmp_path: Path) -> None:
     shutil.copytree(workspace, tmp_path / "copy")
     folder, run = tmp_path / "copy/exports/benchmark", tmp_path / "copy/run"
@@ -255,6 +270,8 @@ def test_one_command_goes_from_data_to_a_table(tmp_path: Path) -> None:
     done = run_here(*words, "--out", "table.tex", "--workers", "0", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "warning: no column compares with print: measured at 64x48 in the place of 432x240" in done.stderr
+    assert "export verify" not in done.stdout, "what a build says of its dataset is no news here"
+    assert done.stdout.count("does not compare with print: Ewarp x1000: flow of FlowNet2 there, DIS here\n") == 1
     text = (tmp_path / "table.tex").read_text()
     assert "measured at 64x48" in text
     assert r"\dagger" in text
@@ -266,10 +283,19 @@ def test_one_command_goes_from_data_to_a_table(tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     rows = list(csv.reader((tmp_path / "table.csv").read_text().splitlines()))
     assert {"telea", "mine", *printed.rows} <= {row[0] for row in rows}
+    (tmp_path / "results" / "clip_1").rename(tmp_path / "results" / "clip_9")
+    lacking = run_here(*words, "--slice", "all", "--out", "table.csv", "--workers", "0", cwd=tmp_path)
+    assert "mine: 'clip_9' in 'results' is called as no clip; one is called 'clip_1'\n" in lacking.stderr
+    assert "  clip_1: no prediction for item 'clip_1' in 'results'" in lacking.stdout
+    refused = run_here(*words, "--slice", "mask-moved", "--out", "table.csv", "--workers", "0", cwd=tmp_path)
+    assert "unknown slice 'mask-moved'" in refused.stderr
+    assert "Slices: all, " not in refused.stdout
 
 
 def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
     make(tmp_path / "data", named("prove-m").tree[0])
+    (tmp_path / "taken.csv").mkdir()
+    (tmp_path / "file").touch()
     words = ("bench", "prove-m", "--data", tmp_path / "data", "--method", "telea")
     for more, told in (
         (("--out", "table.png"), "has to end in"),
@@ -280,6 +306,10 @@ def test_wrong_use_is_told_before_any_work(tmp_path: Path) -> None:
         (("--out", "t.tex", "--saved", "a=data", "--saved", "a=data"), "two methods are called 'a'"),
         (("--out", "t.tex", "--set", "dilations=3"), "option of PROVE-M"),
         (("--out", "t.tex", "--tree", "9"), "PROVE-M has 1 tree;"),
+        (("--out", "taken.csv"), "'taken.csv' is a folder, and a file is wanted there"),
+        (("--out", "file/t.tex"), "'file' is a file, and a folder is wanted there"),
+        (("--out", "t.tex", "--slice", "objects-0-3"), "PROVE-M has no slice 'objects-0-3'; those that it can have are all, "),
+        (("--out", "t.tex", "--columns", "clip=a", "--columns", "task=b"), "--columns is given 2 times"),
     ):
         done = run_here(*words, *more, cwd=tmp_path)
         assert done.returncode in (1, 2)
@@ -301,3 +331,6 @@ def test_every_benchmark_goes_from_a_tree_after_its_card_to_a_table(name: str, t
     labels = [re.sub(r" [↑↓]( †)?$", "", head) for head in heads if re.search(r" [↑↓]( †)?$", head)]
     assert labels == [column.label for column in of.column]
     assert [row[0] for row in rows] == [*(method for table in of.printed for method in table.rows), method]
+    slices = done.stdout.partition("Slices: ")[2].partition("\n")[0].split(", ")
+    assert slices[0] == "all"
+    assert all(re.match(rf"({_SLICES[of.recipe]})-", part) for part in slices[1:])

@@ -183,6 +183,14 @@ class Build:
 
     def run(self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None) -> None:
         """Build in the workspace ``out``, and say what came of it."""
+        workspace, folder, dataset = self.made(recipe, sources, out, **corrupting)
+        summarise(workspace, dataset)
+        told(folder, dataset)
+
+    def made(
+        self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None
+    ) -> tuple[Workspace, Path, Dataset]:
+        """Build in the workspace ``out``: that, the folder of the dataset, and its manifest."""
         append_to = self.published.checked(out / "exports" / recipe.kind)
         recipe = keep_design(recipe, append_to)
         given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
@@ -193,8 +201,7 @@ class Build:
             folder, dataset = build(
                 recipe, sources, executor, workspace, table=self.described.table, append_to=append_to, asked=asked, **given
             )
-        summarise(workspace, dataset)
-        told(folder, dataset)
+        return workspace, folder, dataset
 
 
 def told(folder: Path, dataset: Dataset) -> None:
@@ -225,6 +232,11 @@ def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None =
     ]
     rows += [(name, 0, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
     console.print_table("Slices", ["slice", "items", "sources", "remark"], rows)
+    tell_doubts(workspace, dataset)
+
+
+def tell_doubts(workspace: Workspace, dataset: Dataset) -> None:
+    """Say what of masks and footage is unsure, what was not asked or looked for, and how many files gave nothing."""
     doubts = [row for row in workspace.table("attributes", Attribute, step=MASK_LEVELS) if row.name == "label_doubts"]
     if doubts:
         unsure = sum(row.value != "none" for row in doubts)

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.catalogue import attribute_at, known_name
 from inpaintbench.cli import console
-from inpaintbench.cli.build.running import Build, Described, make_recipe
+from inpaintbench.cli.build.running import Build, Described, make_recipe, tell_doubts
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, EachLocally, Running, Table
 from inpaintbench.cli.evaluate_options import Named as AnyMethod
@@ -27,14 +27,15 @@ from inpaintbench.cli.words import pair
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.edit_prompts import read_columns, read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
-from inpaintbench.errors import InputError, NotMeasurable, RunError, UsageError
+from inpaintbench.errors import InputError, NotMeasurable, RunError, UnknownNameError, UsageError
 from inpaintbench.eval.hub import folder_or_hub
-from inpaintbench.eval.methods.brought import SUFFIXES
+from inpaintbench.eval.methods.brought import SUFFIXES, strangers
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring import parts
 from inpaintbench.eval.scoring.predict import MethodSpec, build
-from inpaintbench.files import write_atomically
+from inpaintbench.files import prepare_place, write_atomically
 from inpaintbench.models.weights import known, lacks
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.pages.words import count
@@ -44,7 +45,7 @@ from inpaintbench.recipes.settings import FILE, recall
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset
 from inpaintbench.wings.named.definition import Located, Named, named, names
-from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
+from inpaintbench.wings.named.standing import NOT_MEASURED, Films, differences_of_columns, differences_of_data, standing
 from inpaintbench.workspace import Workspace
 
 app = group(
@@ -58,6 +59,12 @@ app = group(
 )
 # As printed numbers were made: another precision has another fingerprint.
 _EXACT = Networks(precision="fp32")
+# How names of slices begin that a recipe can make.
+_SLICES = {
+    "benchmark": "area|mask|camera_motion|frames",
+    "removal": "effect|camera|object_motion|seen_elsewhere|object|effect_levels|effect_area|mask",
+    "editing": "task",
+}
 _WRITERS = {".tex": latex, ".csv": comma_separated}
 BenchmarkName = Annotated[str, Among(names())]
 
@@ -104,6 +111,7 @@ def run(
     of = named(name)
     if out.suffix not in _WRITERS:
         raise UsageError(f"--out is {str(out)!r}; its name has to end in {' or '.join(_WRITERS)}")
+    prepare_place(out)  # what keeps a table from being written is told before anything is built
     specs = [any_method(text, program=wanted.program("plain")) for text in method or ()]
     specs += [_saved_folder(text) for text in saved or ()]
     if not specs:
@@ -121,31 +129,56 @@ def run(
     source = SourceSpec(*_source(recipe, located, root, given, allow_unmatched=allow_unmatched))
     if (place / FILE).exists() and recall(Workspace(place, create=False)) != recipe:
         raise InputError(f"{str(place)!r} was built with other options; give another --workspace")
-    Build(described, running=running).run(recipe, [source], place)
-    dataset, results = place / "exports" / of.recipe, place / "run"
-    specs = [_by_item(spec, frozen.load(dataset), place / "saved") for spec in specs]
-    failed = predict_and_tell(dataset, results, specs, replace(wanted, slices=tuple(only or ()), keep_full_frames=True), running)
+    _check_slices(of, place / "exports" / of.recipe, only or (), described)
+    built, dataset, whole = Build(described, running=running).made(recipe, [source], place)
+    tell_doubts(built, whole)
+    console.say(f"Slices: {', '.join(part.name for part in whole.slices)}")
+    results, linked = place / "run", [_by_item(spec, whole, place / "saved") for spec in specs]
+    folders = [(of_links.constants, spec.constants) for of_links, spec in zip(linked, specs, strict=True) if of_links is not spec]
+    called = _called(whole) | {links["folder"]: console.shown(Path(theirs["folder"])) for links, theirs in folders}
+    how = replace(wanted, slices=tuple(only or ()), keep_full_frames=True, called=called)
+    failed = predict_and_tell(dataset, results, linked, how, running)
+    tables, unmeasured = _scored(of, dataset, results, running)
+    if report:
+        write_report(dataset, run=results, protocol=next(iter(tables)))
+    of_data = differences_of_data(of, whole, Films.of(built), given=given, stated=stated, slices=only or ())
+    _write(of, out, tables, unmeasured, of_data)
+    raise_for(failed)
+    return console.Next("eval", "paper", dataset, "--run", results, "--protocol", next(iter(tables)), "--out", "PAPER")
+
+
+def _check_slices(of: Named, dataset: Path, asked: Sequence[str], described: Described) -> None:
+    """Raise ``UnknownNameError`` for a slice that the dataset has not, where it is there, or that its recipe never makes."""
+    if (dataset / frozen.MANIFEST).exists():
+        for name in asked:
+            parts.named(frozen.load(dataset), name)
+        return
+    own = [part.slice_name for part in described.table.slices]
+    for name in asked:
+        if name not in own and not re.fullmatch(rf"all|all items|split-.+|({_SLICES[of.recipe]})-.+", name):
+            made = [f"{beginning}-..." for beginning in _SLICES[of.recipe].split("|")]
+            raise UnknownNameError(
+                f"{of.title} has no slice {name!r}; those that it can have are all, split-..., {', '.join(made)}"
+            )
+
+
+def _scored(of: Named, dataset: Path, run: Path, running: Running) -> tuple[dict[str, Results], dict[str, str]]:
+    """Protocol -> scores under it, at least one; protocol -> why there are none."""
     tables, unmeasured = dict[str, Results](), dict[str, str]()
     for protocol, metrics in of.measured.items():
         try:
-            score(dataset, run=results, protocol=protocol, metric=metrics, networks=_EXACT, running=running)
+            score(dataset, run=run, protocol=protocol, metric=metrics, networks=_EXACT, running=running)
         except (InputError, NotMeasurable, RunError) as error:  # a program or network that is not here; other columns have theirs
             unmeasured[protocol] = str(error)
         try:
-            tables[protocol] = results_of(results, dataset, protocol)
+            tables[protocol] = results_of(run, dataset, protocol)
         except InputError as error:
             unmeasured.setdefault(protocol, str(error))
     if not tables:  # what people or a model that is not here rate: the run has the numbers that can be had all the same
         protocol = usual(frozen.load(dataset))
-        score(dataset, run=results, protocol=protocol, running=running)
-        tables[protocol] = results_of(results, dataset, protocol)
-    if report:
-        write_report(dataset, run=results, protocol=next(iter(tables)))
-    workspace_of = Workspace(place, create=False)
-    of_data = differences_of_data(of, frozen.load(dataset), Films.of(workspace_of), given=given, stated=stated, slices=only or ())
-    _write(of, out, tables, unmeasured, of_data)
-    raise_for(failed)
-    return console.Next("eval", "paper", dataset, "--run", results, "--protocol", next(iter(tables)), "--out", "PAPER")
+        score(dataset, run=run, protocol=protocol, running=running)
+        tables[protocol] = results_of(run, dataset, protocol)
+    return tables, unmeasured
 
 
 def _saved_folder(text: str) -> MethodSpec:
@@ -158,32 +191,38 @@ def _saved_folder(text: str) -> MethodSpec:
     return MethodSpec(label, "saved_folder", {"folder": str(Path(folder).absolute())})
 
 
-def _by_item(spec: MethodSpec, dataset: Dataset, into: Path) -> MethodSpec:
-    """Saved results as ``saved_folder`` finds them: where they are called as the clips are, links called as items stand for them.
+def _called(dataset: Dataset) -> dict[str, str]:
+    """Item -> what results of it are called: as its clip below the folder (``mirror/example-1``), ``TASK/CLIP`` where a clip has
+    several edits, and its id where that is not enough either."""
+    clips = {row["item_id"]: str(row["attributes"].get("item_name") or unquoted_path(row["source_uri"])) for row in dataset.items}
+    many = Counter(clips.values())
+    tasks = {row["item_id"]: f"{row.get('task')}/{clips[row['item_id']]}" for row in dataset.items}
+    edits = Counter(tasks.values())
+    return {one: clip if many[clip] == 1 else tasks[one] if edits[tasks[one]] == 1 else one for one, clip in clips.items()}
 
-    A clip goes by its whole name below the folder (``mirror/example-1``), or by its last part where no other clip has it. One
-    that has several items, such as edits by several prompts, has no result of its own name.
+
+def _by_item(spec: MethodSpec, dataset: Dataset, into: Path) -> MethodSpec:
+    """Saved results as ``saved_folder`` finds them: links called as items stand for files called as ``_called`` says, or by the
+    last part of that, where no other item has it, or by ids of items.
 
     Raises:
-        InputError: two results of one clip.
+        InputError: two results of one item.
     """
     if spec.leaf != "saved_folder":
         return spec
-    folder, rows = Path(spec.constants["folder"]), dict[str, list[str]]()
-    for row in dataset.items:
-        name = str(row["attributes"].get("item_name") or unquoted_path(row["source_uri"]))
-        rows.setdefault(name, []).append(row["item_id"])
-    ends = Counter(Path(name).name for name in rows)
-    links: dict[str, Path] = {}
-    for name, items in rows.items():
-        last = [Path(name).name] if ends[Path(name).name] == 1 else []
-        for item_id in items:
-            called = [item_id, *([name, *last] if len(items) == 1 else [])]
-            found = {path for one in called for end in ("", *SUFFIXES) if (path := folder / f"{one}{end}").exists()}
-            if len(found) > 1:
-                raise InputError(f"{spec.label} has several results of {name!r}: {', '.join(sorted(map(str, found)))}; keep one")
-            if found:
-                links[item_id] = found.pop()
+    folder, names, links = Path(spec.constants["folder"]), _called(dataset), dict[str, Path]()
+    ends, known = Counter(Path(name).name for name in names.values()), set[str]()
+    for item_id, name in names.items():
+        called = {item_id, name, *([Path(name).name] if ends[Path(name).name] == 1 else [])}
+        known |= {Path(one).parts[0] for one in called}
+        found = {path for one in called for end in ("", *SUFFIXES) if (path := folder / f"{one}{end}").exists()}
+        if len(found) > 1:
+            raise InputError(f"{spec.label} has several results of {name!r}: {', '.join(sorted(map(str, found)))}; keep one")
+        if found:
+            links[item_id] = found.pop()
+    if len(links) < len(names) and (others := strangers(folder, known)):
+        like = next(name for item_id, name in names.items() if item_id not in links)
+        console.warn(f"{spec.label}: {others[0]!r} in {console.shown(folder)!r} is called as no clip; one is called {like!r}")
     place = into / spec.label
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
@@ -253,9 +292,14 @@ def _write(of: Named, out: Path, tables: Mapping[str, Results], unmeasured: Mapp
     write_atomically(out, text.encode())
     for words in of_data:
         console.warn(f"warning: no column compares with print: {words}")
-    for label, words in of_columns.items():
-        if words:
-            console.say(f"{label} does not compare with print: {words}")
+    for protocol, words in unmeasured.items():
+        console.say(f"not measured: {', '.join(of.measured[protocol])}: {words}")
+    for words in dict.fromkeys(filter(None, of_columns.values())):
+        labels = [label for label, reason in of_columns.items() if reason == words]
+        if not words.startswith(NOT_MEASURED):
+            console.say(f"does not compare with print: {', '.join(labels)}: {words}")
+    if absent := [label for label, words in of_columns.items() if words.startswith(NOT_MEASURED)]:
+        console.say(f"not measured: {', '.join(absent)}; `inpaintbench bench show {of.name}` tells what they need")
     console.say(f"Table: {console.shown(out)}")
 
 
@@ -357,7 +401,5 @@ def _steps(of: Named) -> list[str]:
 
 def _folded(head: str, text: str) -> str:
     """A paragraph of at most 80 columns, whose further lines are indented."""
-    how = {"break_long_words": False, "break_on_hyphens": False}
-    return "\n".join(textwrap.wrap(head.lstrip("\n") + text, 80, subsequent_indent="  ", **how)).join(
-        ["\n" * head.count("\n"), ""]
-    )
+    lines = textwrap.wrap(head.lstrip("\n") + text, 80, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n" * head.count("\n") + "\n".join(lines)

@@ -24,7 +24,7 @@ from inpaintbench.types import Attribute, Dataset
 from inpaintbench.wings.named.definition import Named, PrintedColumn
 from inpaintbench.workspace import Workspace
 
-_NOT_MEASURED = "not measured"
+NOT_MEASURED = "not measured"
 _ARROWS = {"higher": "↑", "lower": "↓"}
 _NUMBER = re.compile(r"[-−]?\d+(\.\d+)?")
 # What an option is where neither a benchmark nor its recipe says.
@@ -122,12 +122,12 @@ def differences_of_columns(named: Named, results: Mapping[str, Results], unmeasu
 
     def of_column(column: PrintedColumn) -> str:
         if not column.metric:
-            return f"{_NOT_MEASURED} here, {column.why}"
+            return f"{NOT_MEASURED} here, {column.why}"
         of = results.get(column.protocol)
         if of is None:
-            return f"{_NOT_MEASURED}: {unmeasured.get(column.protocol, 'nothing was scored')}"
+            return f"{NOT_MEASURED}: {unmeasured.get(column.protocol, 'nothing was scored')}"
         if reason := lacking[column.protocol].get(Quantity(column.metric, column.region)):
-            return f"{_NOT_MEASURED}: {reason}"
+            return f"{NOT_MEASURED}: {reason}"
         if not column.same:
             return column.why
         own = PROTOCOLS.get(column.protocol).fingerprint
@@ -222,7 +222,7 @@ def _foot(named: Named, of_columns: Mapping[str, str], of_data: Sequence[str]) -
     told = [f"Printed: {'; '.join(sources)}."] if sources else []
     if of_data:
         told.append(f"† No column compares with print: {'; '.join(of_data)}.")
-    absent = [label for label, words in of_columns.items() if words.startswith(_NOT_MEASURED)]
+    absent = [label for label, words in of_columns.items() if words.startswith(NOT_MEASURED)]
     own = [f"{label}: {words}" for label, words in of_columns.items() if words and label not in absent]
-    own += [f"{', '.join(absent)}: {_NOT_MEASURED}"] if absent else []
+    own += [f"{', '.join(absent)}: {NOT_MEASURED}"] if absent else []
     return " ".join([*told, *([f"† {'; '.join(own)}."] if own else [])])
