@@ -11,15 +11,19 @@ ROOT = Path(__file__).parents[2]
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 """Name below the repository -> file."""
 PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq", "docker")
-COUNTED = ("docs/tutorials/builder.md",)
+COUNTED = "docs/tutorials/"
 """Pages that bring their own footage, so that what they count is the same everywhere."""
+CLAIM = "claim"
+"""Language of a comment ``<!-- true: EXPRESSION -->``: what the sentence above says, of what the page has printed and written."""
 SHELLS = ("", "sh", "bash")
-_BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^ *```$|<!-- true: (?P<claim>.*?) -->", re.MULTILINE | re.DOTALL
+)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block.
+    """A fenced block, or a claim.
 
     Args:
         page: where it stands, as in ``PAGES``.
@@ -43,9 +47,12 @@ class Block:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """All fenced blocks of a page, in order."""
+    """All fenced blocks and claims of a page, in order."""
     found = []
     for match in _BLOCK.finditer(PAGES[page].read_text()):
+        if match["claim"]:
+            found.append(Block(page, CLAIM, "", " ".join(match["claim"].split())))
+            continue
         language, _, rest = match["info"].strip().partition(" ")
         title = re.search(r'title="([^"]+)"', rest)
         text = re.sub(rf"^{match['indent']}", "", match["text"], flags=re.MULTILINE)
@@ -72,8 +79,24 @@ def check_shown(block: Block, printed: str) -> None:
 def _salient(page: str, text: str) -> str:
     letters = re.sub(r"[│┃┏┓┗┛┡┩├┤┬┴┼━─╇╈└┘┌┐┳┻|]", " ", text)
     numbers = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
-    return " ".join(re.sub(r"\d+\.\d{3,}" if page in COUNTED else r"\d+(?:[.,]\d+)*", "#", numbers).split())
+    return " ".join(re.sub(r"\d+\.\d{3,}" if page.startswith(COUNTED) else r"\d+(?:[.,]\d+)*", "#", numbers).split())
 
 
 def _without_comment(line: str) -> str:
     return re.sub(r"\s+#\s.*$", "", line).strip()
+
+
+_NUMBER = re.compile(
+    r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|quarter|wins?|loses?|beats?)\b", re.IGNORECASE
+)
+
+
+def unproved(page: str) -> list[str]:
+    """Paragraphs of a page that say a number or who wins, without a claim or the reason why nothing can prove it (``said:``)."""
+    prose = re.sub(r"^ *```.*?^ *```$|^#.*$", "", PAGES[page].read_text(), flags=re.MULTILINE | re.DOTALL)
+    paragraphs = re.split(r"\n{2,}(?!<!--)|\n(?=\d\. )", prose)
+    bare = {
+        text: re.sub(r"`[^`]*`|\]\([^)]*\)|!\[[^\]]*\]|SHA-256|^\d\. |<!--.*?-->", "", text, flags=re.DOTALL)
+        for text in paragraphs
+    }
+    return [text for text in paragraphs if _NUMBER.search(bare[text]) and not re.search(r"<!-- (?:true|said): ", text)]

@@ -8,6 +8,8 @@ covers them.
 from __future__ import annotations
 
 import contextlib
+import csv
+import importlib
 import io
 import os
 import re
@@ -22,7 +24,7 @@ import pytest
 import typer
 from hub_server import TOKEN, HubServer, Repository
 from program import run_here
-from tests.docs.pages import PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, check_shown, words_of
+from tests.docs.pages import CLAIM, COUNTED, PAGES, PROGRAMS, ROOT, SHELLS, Block, blocks_of, check_shown, unproved, words_of
 from tests.docs.things import GIVEN, site
 from tests.docs.worlds import World
 from tests.wings.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE
@@ -69,7 +71,7 @@ WHOLE = "*"
 
 def _has_something_to_run(page: str) -> bool:
     commands = [command for block in blocks_of(page) for command in block.commands() if (page, command) not in LISTED]
-    return (page, WHOLE) not in LISTED and bool(commands or any(block.language == "python" for block in blocks_of(page)))
+    return (page, WHOLE) not in LISTED and bool(commands or any(block.language in ("python", CLAIM) for block in blocks_of(page)))
 
 
 @pytest.fixture
@@ -117,8 +119,16 @@ def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, mo
             told = _printed(block, names)
         elif commands := [command for command in block.commands() if (page, command) not in LISTED]:
             told = "".join(_run(page, command, world, monkeypatch) for command in commands)
+        elif block.language == CLAIM:
+            known = {"printed": told, "rows": _rows, "module": importlib.import_module}
+            assert eval(block.text, known), f"{page} says what is not so: {block.text}\n{told}"
         elif block.language == "text" and told:
             check_shown(block, told)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith(COUNTED)])
+def test_what_a_tutorial_says_in_numbers_is_compared_with_what_its_commands_give(page: str) -> None:
+    assert unproved(page) == []
 
 
 def test_what_is_not_run_is_in_the_docs_and_covered_elsewhere() -> None:
@@ -160,6 +170,12 @@ def _run(page: str, command: str, world: World, monkeypatch: pytest.MonkeyPatch)
     if by_hand := DONE_BY_HAND.get((page, command)):
         by_hand(world.folder)
     return done.stdout + done.stderr
+
+
+def _rows(path: str) -> list[dict[str, str]]:
+    """The rows of a CSV file that a command of the page wrote."""
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _added(words: list[str]) -> list[str]:

@@ -171,14 +171,6 @@ def tutorial(page: str, name: str) -> Maker:
     return copied("tutorial", make, name)
 
 
-def _tutorial_run(folder: Path, shared: Path) -> None:
-    root = folder.with_name("pans") / "exports" / "devil"
-    tutorial(_BUILDER, "pans")(folder.with_name("pans"), shared)
-    methods = ("--method", "telea", "--method", "temporal_median")
-    program("eval", "run", "--for=predictions", root, "--run", folder, *methods, "--workers", "0")
-    program("eval", "run", "--for=scores", root, "--run", folder, "--workers", "0")
-
-
 def _matched(path: Path, shared: Path) -> None:
     """Two pictures of the same names in each of three folders; masks have a white square."""
     path.mkdir()
@@ -260,8 +252,8 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
         "RUN": run_of("reinpaint", "telea", score=False),
     },
     "docs/how-to/recipes.md": {"WORKSPACE": tutorial(_BUILDER, "pans"), "ANSWERS.csv": _answers},
-    "docs/tutorials/method_author.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": copied("tutorial-run", _tutorial_run)},
-    "docs/tutorials/reader.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": copied("tutorial-run", _tutorial_run)},
+    "docs/tutorials/method_author.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": None},
+    "docs/tutorials/reader.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": None},
 }  # fmt: skip
 """Page -> name -> how it is made there."""
 
