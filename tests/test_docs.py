@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import inpaintbench
@@ -21,6 +22,22 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_messages_that_are_explained_are_those_of_the_program() -> None:
+    told = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs" / "troubleshooting.md").read_text(), re.MULTILINE)
+    assert len(told) > 10
+    source = "\n".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    assert [text for text in told if text not in source] == []
+
+
+def test_the_docs_stay_within_their_budget() -> None:
+    """Words of what people write, as ``wc -w`` counts them, without pages and lists that are made, and comments."""
+    made = [ROOT / "docs" / f"{name}.md" for name in ("api", "cli", "deviations", "leaves")]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {*made})]
+    unread = re.compile(r"<!-- installed packages.*<!-- end of installed|<!--.*?-->", re.DOTALL)
+    words = sum(len(unread.sub("", page.read_text()).split()) for page in pages)
+    assert words <= tomllib.loads((ROOT / "budgets.toml").read_text())["docs"]["words"]
 
 
 def test_no_empty_line_splits_a_table() -> None:

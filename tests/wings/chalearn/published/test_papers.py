@@ -1,9 +1,8 @@
-"""Tables of papers: as many values as columns, and the pages and the command say the same."""
+"""Tables of papers: as many values as columns, and the command prints them."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from tests.wings.reinpaint.paper_tables import TABLE_5
@@ -15,17 +14,17 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.chalearn.published import chalearn_joints, chalearn_tables, paper_tables
 
-DOCS = Path(__file__).parents[4] / "docs"
-PAGES = {"editboard": "editboard.md", "reinpaint": "reinpainting.md"}
+PAPERS = ("editboard", "reinpaint")
 
 
-@pytest.mark.parametrize("paper", PAGES)
-def test_rows_are_whole_and_stand_on_the_page(paper: str) -> None:
-    page = (DOCS / PAGES[paper]).read_text()
+@pytest.mark.parametrize("paper", PAPERS)
+def test_rows_are_whole_and_printed_digit_for_digit(paper: str) -> None:
+    run = CliRunner(env={"COLUMNS": "250"}).invoke(app, ["eval", "table", "--for=ranks", "--published", "--paper", paper])
+    printed = [line.strip("│ ").split() for line in run.output.splitlines()]
     for table in paper_tables(paper):
         assert {len(values) for values in table.rows.values()} == {len(table.columns)}
         for name, values in table.rows.items():
-            assert f"| {name} | {' | '.join(values)} |" in page
+            assert " │ ".join([name, *values]).split() in printed
 
 
 def test_what_is_kept_of_editboard() -> None:
@@ -41,7 +40,7 @@ def test_tables_say_what_they_compare_with_and_which_way_is_better() -> None:
     assert sosa.rows["FateZero"][:3] == ("8.0082", "0.1723", "25.2665")
     assert sosa.heads[:4] == ("ff_alpha ↓", "ff_beta ↓", "semantic_score ↓", "success_rate ↑")
     assert pearson.heads == pearson.columns  # of agreement with people
-    of_papers = [table.ours for paper in PAGES for table in paper_tables(paper)]
+    of_papers = [table.ours for paper in PAPERS for table in paper_tables(paper)]
     named = re.findall(r"[a-z]+/[a-z-]+", " ".join([*of_papers, *(table.ours for table in chalearn_tables().values())]))
     assert set(named) == {
         "editboard/as-published-gif", "reinpaint/as-published", "humans/as-published", "decaption/as-published",
@@ -68,10 +67,11 @@ def test_table_5_of_reinpainting_is_that_of_the_transcription() -> None:
             assert abs(sum(float(values[column]) for values in table.rows.values()) - 100) <= 2
 
 
-def test_joints_stand_on_the_page() -> None:
-    page, joints = (DOCS / "chalearn.md").read_text(), chalearn_joints()
+def test_joints_are_printed() -> None:
+    run = CliRunner(env={"COLUMNS": "250"}).invoke(app, ["eval", "table", "--for=ranks", "--published", "--joints"])
+    printed, joints = [line.strip("│ ").split() for line in run.output.splitlines()], chalearn_joints()
     for joint in joints["UNLU"]:
-        assert f"| {joint} | {joints['UNLU'][joint]:.2f} | {joints['Inception'][joint]:.2f} |" in page
+        assert f"{joint} │ {joints['UNLU'][joint]:.2f} │ {joints['Inception'][joint]:.2f}".split() in printed
 
 
 def test_the_command_prints_them() -> None:
