@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "missed_rim"
 DOCUMENTED = (ROOT / "docs" / "worked_example.md").read_text()
+METHODS = ("affine_propagation", "temporal_median", "telea")
 SLICES = ("mask-exact", "uncovered_rim-low", "uncovered_rim-high")
 
 
@@ -40,6 +41,33 @@ def test_the_page_says_what_the_report_says() -> None:
     for method, *values in rows:
         assert values == [f"{known[part, method, 'psnr', 'hole']:.1f}" for part in SLICES]
     assert finding(EXAMPLE / "pages" / "report" / "report.html").rstrip(".") in DOCUMENTED
+
+
+def test_the_page_sums_its_table_up_as_it_is() -> None:
+    known = means(EXAMPLE / "pages" / "report")
+    psnr = {name: [known[part, name, "psnr", "hole"] for part in SLICES] for name in METHODS}
+    large, small = ([values[0] - values[place] for values in psnr.values()] for place in (1, 2))
+    apart = [max(values) - min(values) for values in zip(*psnr.values(), strict=True)]
+    fallen = [known[part, "temporal_median", "psnr", "object"] for part in SLICES[1:]]
+    text = " ".join(DOCUMENTED.split())
+    assert max(large) < 1
+    assert {math.floor(loss) for loss in small} == {10, 11}
+    assert "costs less than 1 dB and one that is too small 10 or 11 dB" in text
+    assert f"the best and the worst method are {min(apart):.1f} to {max(apart):.1f} dB apart" in text
+    assert f"`temporal_median` falls from {fallen[0]:.1f} to {fallen[1]:.1f} dB" in text
+
+
+def test_the_page_counts_the_leaderboard_as_it_is() -> None:
+    with (EXAMPLE / "pages" / "leaderboard" / "leaderboard.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    [items] = {row["items_predicted"] for row in rows}
+    slices = {row["slice"] for row in rows} - {"all items"}
+    assert {(row["method"], row["items_measured_again"]) for row in rows} == {(name, "2") for name in METHODS}
+    text = " ".join(DOCUMENTED.split())
+    assert (
+        f"on all {items} items and {len(slices)} slices, with the three methods as three submissions of which two items each"
+        in text
+    )
 
 
 def test_every_film_has_a_licence_and_a_line_in_the_credits() -> None:
