@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,10 @@ def test_without_wings_the_demo_makes_the_same_dataset_and_summary(tmp_path: Pat
     for file in ("dataset.json", "summary.csv"):
         whole, bare = (next((tmp_path / name).rglob(file)) for name in ("whole", "bare"))
         assert whole.read_bytes() == bare.read_bytes(), file
+    finding = re.search(r'<p class="sentence">(.*?)</p>', next((tmp_path / "whole").rglob("report.html")).read_text(), re.DOTALL)
+    assert finding is not None
+    told = re.sub(r"<[^>]+>|[\u200b\u00ad]", "", unescape(finding[1])).strip().rstrip(".")
+    assert f"*{told}*" in (ROOT / "README.md").read_text(), told
 
 
 @pytest.fixture(scope="module")
