@@ -447,6 +447,7 @@ def test_a_preset_is_a_method_and_is_checked(made: Path, tmp_path: Path, monkeyp
     ["check", "e2fgvi-hq,weights=weights.pth,python=PYTHON,folder=CLONE"],
     ["check", "--method", "e2fgvi-hq,weights=WEIGHTS,python=PYTHON", "--program", "CLONE"],
     ["layouts", "check", "mine=e2fgvi-hq,weights=WEIGHTS,seed=3,python=PYTHON", "--program=CLONE"],
+    ["layouts", "check", "mine=e2fgvi-hq,weights=WEIGHTS,python=PYTHON,folder=CLONE"],
 ])  # fmt: skip
 def test_a_preset_is_checked_as_it_is_run(words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

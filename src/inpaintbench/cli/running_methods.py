@@ -20,6 +20,7 @@ from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.cli.watching import programs_watched
 from inpaintbench.errors import InputError, RunError, UnknownNameError, UsageError
+from inpaintbench.eval.adapters.environments import environments
 from inpaintbench.eval.adapters.layouts import layout_of, layouts
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics import METRICS
@@ -108,6 +109,8 @@ def list_layouts(name: Annotated[str | None, Among(layouts())] = None) -> None:
     if layout.is_preset:
         takes_weights = "{weights}" in " ".join((*layout.started, *layout.files.values()))
         named = f"{name},weights=WEIGHTS" if takes_weights else name
+        if name in environments():
+            console.say(f"What it is installed with today: inpaintbench eval layouts env {name}")
         console.tell_next("eval", "run", "DATASET", "--method", named, "--program", "FOLDER", "--run", "RUN")
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from inpaintbench.cli.evaluate import app
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.eval.adapters.environments import beside, environments, requirements
+from inpaintbench.eval.adapters.environments import PYTHON, beside, environments, requirements
 from inpaintbench.eval.adapters.layouts import presets
 
 
@@ -38,11 +39,41 @@ def test_an_environment_is_printed_or_written(tmp_path: Path) -> None:
     assert f"export PYTHONPATH={out}" in told.output
     CliRunner().invoke(app, ["layouts", "env", "propainter", "--out", str(out / "other")], catch_exceptions=False)
     assert [path.name for path in (out / "other").iterdir()] == ["requirements.txt"]
-    with pytest.raises(InputError, match="is there already and says something else"):
+    with pytest.raises(InputError, match=r"has a requirements\.txt that says something else"):
         CliRunner().invoke(app, ["layouts", "env", "propainter", "--out", str(out)], catch_exceptions=False)
     assert (out / "requirements.txt").read_text() == requirements("e2fgvi")
     with pytest.raises(UnknownNameError, match="unknown environment 'propaintr', did you mean 'propainter'"):
         CliRunner().invoke(app, ["layouts", "env", "propaintr"], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", environments())
+def test_the_form_of_conda_holds_the_same_requirements(name: str, tmp_path: Path) -> None:
+    def lines(text: str) -> list[str]:
+        return [line.partition("#")[0].strip() for line in text.splitlines() if not line.startswith("#")]
+
+    told = CliRunner().invoke(
+        app, ["layouts", "env", name, "--form", "conda", "--out", str(tmp_path)], catch_exceptions=False, env={"COLUMNS": "300"}
+    )
+    text = (tmp_path / "environment.yml").read_text()
+    read = yaml.safe_load(text)
+    assert read["name"] == name
+    assert read["channels"] == ["conda-forge"]
+    python, pip, packages = read["dependencies"]
+    assert (python, pip, list(packages)) == (f"python={PYTHON}", "pip", ["pip"])
+    assert packages["pip"] == lines(requirements(name))
+    for line in requirements(name).splitlines():  # what is replaced by what stands in either
+        assert line.partition("#")[2] in text
+    assert f"conda env create --prefix {tmp_path / 'conda'} --file {tmp_path / 'environment.yml'}" in told.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["environment.yml", *beside(name)])
+    assert f"uv venv --python {PYTHON} " in CliRunner().invoke(app, ["layouts", "env", name, "--out", str(tmp_path)]).output
+    with pytest.raises(UnknownNameError, match="unknown form of an environment 'cond'"):
+        CliRunner().invoke(app, ["layouts", "env", name, "--form", "cond"], catch_exceptions=False)
+
+
+def test_a_layout_names_its_environment_where_there_is_one() -> None:
+    told = {name: CliRunner().invoke(app, ["layouts", name], catch_exceptions=False).output for name in ("propainter", "lama")}
+    assert "inpaintbench eval layouts env propainter" in told["propainter"]
+    assert "layouts env" not in told["lama"]
 
 
 def test_what_stands_for_mmcv_does_what_it_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 
 _SUFFIX = ".txt"
+# With which they were tried.
+PYTHON = "3.11"
 # Modules that stand for a package which no longer installs, and the presets of programs that import them. They lie here under
 # another suffix: they are no part of this package.
 _BESIDE = {"mmcv.py": ("e2fgvi", "e2fgvi-hq")}
@@ -27,6 +29,18 @@ def requirements(name: str) -> str:
     if name not in environments():
         raise UnknownNameError(unknown_name("environment", name, environments()))
     return files(__package__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+
+
+def conda_file(name: str) -> str:
+    """The same requirements as an environment of conda or mamba, whose Python is of conda-forge and whose packages are of pip.
+
+    Raises:
+        UnknownNameError: nobody has tried one.
+    """
+    lines = requirements(name).splitlines()
+    comments = [line for line in lines if line.startswith("#")]
+    head = [f"name: {name}", "channels: [conda-forge]", "dependencies:", f"  - python={PYTHON}", "  - pip", "  - pip:"]
+    return "\n".join([*comments, *head, *(f"      - {line}" for line in lines if line not in comments)]) + "\n"
 
 
 def beside(name: str) -> dict[str, str]:
