@@ -19,7 +19,7 @@ from inpaintbench import video
 from inpaintbench.curation.attributes.camera_motion import CameraMotion
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.recipes.pilot import METHODS_TRIED, PRESET_AXES, SIZE, blob, score
+from inpaintbench.recipes.telling import METHODS_TRIED, PRESET_AXES, SIZE, blob, score
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 

@@ -16,7 +16,7 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 
 from inpaintbench.wings.align.bootstrap import Bootstrap, draws
-from inpaintbench.wings.align.matching import differences, matched, matches, pair_shares
+from inpaintbench.wings.align.win_ratios import differences, matched, matches, pair_shares
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.wings.align.planted_answers import GROUPS, PAIRS, RATERS, planted_scores, planted_votes, shares

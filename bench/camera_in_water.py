@@ -20,8 +20,7 @@ from inpaintbench import video
 from inpaintbench.curation.attributes.camera_motion import CameraMotion, CameraMotionConfidence, score_from_transforms
 from inpaintbench.curation.sources import virtual_camera
 from inpaintbench.curation.sources.embedded import Shot, film
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import MOTIONS, Transforms
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, PHOTOGRAPHS, Transforms
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.recipes.devil import LEAST_CONFIDENCE
 from inpaintbench.types import Luma

@@ -37,10 +37,8 @@ from inpaintbench.curation.attributes.scene_motion import (
     WaterSuggestion,
 )
 from inpaintbench.curation.sources import virtual_camera
-from inpaintbench.curation.sources.embedded import Shot, camera_path
-from inpaintbench.curation.sources.moving_water import fill, lay_shoreline
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import MOTIONS, Transforms
+from inpaintbench.curation.sources.embedded import Shot, camera_path, fill, lay_shoreline
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, PHOTOGRAPHS, Transforms
 from inpaintbench.errors import MediaError, NotMeasurable
 from inpaintbench.types import Frames, Luma, item_rng
 from inpaintbench.view import ItemView

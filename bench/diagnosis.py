@@ -20,12 +20,20 @@ import numpy as np
 import numpy.typing as npt
 from _real_scores import CLIPS, DRAWS, FRAMES, NOISE, STILL, Scores, measured
 
-from inpaintbench.eval.comparing.power import Design, Deviations, least_effect, needed, power_of
-from inpaintbench.eval.comparing.simultaneous import LEVEL, Simultaneous, simultaneous
+from inpaintbench.eval.comparing.simultaneous import (
+    LEVEL,
+    Design,
+    Deviations,
+    Simultaneous,
+    least_effect,
+    needed,
+    power_of,
+    simultaneous,
+)
 from inpaintbench.export.slices import plan
-from inpaintbench.recipes.pilot import METHODS_TRIED as PAIR
-from inpaintbench.recipes.pilot import PRESET_AXES as AXES
-from inpaintbench.recipes.pilot import SIZE
+from inpaintbench.recipes.telling import METHODS_TRIED as PAIR
+from inpaintbench.recipes.telling import PRESET_AXES as AXES
+from inpaintbench.recipes.telling import SIZE
 
 Array = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

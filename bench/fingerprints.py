@@ -26,7 +26,6 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.fingerprints import growth
 from inpaintbench.wings.chalearn.fingerprints.estimation import (
     estimate_orientation,
     measure_periods,
@@ -38,7 +37,7 @@ from inpaintbench.wings.chalearn.fingerprints.estimation import (
 )
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
-from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period
+from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period, select_backend
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
 from inpaintbench.wings.chalearn.generators import fingerprint_degradation
@@ -194,7 +193,7 @@ def _speed(fingers: Sequence[Finger], prints: Sequence[Print], made: Sequence[tu
     few = some[:: max(1, len(some) // 6)]
     plain = _rate(lambda: [printed(master(finger, backend="numpy"), one) for finger, one in few], len(few), rounds=1)
     rows = [
-        ("master, impression and elastic field", "12/s", f"{fast:.1f}/s with {growth.select_backend('auto')}"),
+        ("master, impression and elastic field", "12/s", f"{fast:.1f}/s with {select_backend('auto')}"),
         ("the same in plain numpy, same bytes", "-", f"{plain:.1f}/s, {fast / plain:.1f} times slower"),
     ]
     views = [_view(one, pair) for one, pair in zip(prints, made, strict=True)]

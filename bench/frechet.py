@@ -20,7 +20,7 @@ import scipy
 import scipy.linalg
 
 from inpaintbench.eval.metrics.base import Features
-from inpaintbench.eval.set_distances import frechet, separability
+from inpaintbench.eval.set_distances import frechet, samples
 from inpaintbench.eval.set_distances.frechet import Moments
 
 Matrix = npt.NDArray[np.float64]
@@ -77,7 +77,7 @@ def machine(n: int, d: int) -> None:
     truth = vectors(n, d, seed=0).astype(np.float32)
     prediction = (truth + np.random.default_rng(3).normal(0.01, 0.2, truth.shape)).astype(np.float32)
     sets = [Features(prediction, truth)]
-    taken, value = seconds(lambda: separability.unpaired(sets, ["all"], cost=1.0).value or 0.0, times=1)
+    taken, value = seconds(lambda: samples.unpaired(sets, ["all"], cost=1.0).value or 0.0, times=1)
     print(f"- support vector machine of U-IDS and P-IDS, 2 x {n} x {d}: {taken:.1f} s, U-IDS {value:.4f}")
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from inpaintbench.curation.bars import Bars, find_bars, looked_at
 from inpaintbench.curation.sources.embedded import Shot, film
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.types import Frames, item_rng
 
 cv2.setNumThreads(1)

@@ -30,7 +30,7 @@ from inpaintbench.curation.attributes.detections import ForegroundFraction, Scen
 from inpaintbench.curation.attributes.scene_motion import WaterSuggestion
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.models.yolox import KINDS
+from inpaintbench.models.detectors import KINDS
 from inpaintbench.recipes.devil import FOREGROUND_LIMIT, LEAST_CONFIDENCE, DevilRecipe
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView

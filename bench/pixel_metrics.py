@@ -21,7 +21,7 @@ from inpaintbench import regions
 from inpaintbench.eval.metrics.psnr import Psnr
 from inpaintbench.eval.metrics.ssim import Ssim
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS
 from inpaintbench.view import ItemView
 
 PROTOCOL = "devil/corrected"

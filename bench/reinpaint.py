@@ -27,12 +27,12 @@ from skimage import data
 
 from inpaintbench import video
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.masks.generators.brush_box import BrushBox
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
-from inpaintbench.wings.reinpaint import engine, fills
-from inpaintbench.wings.reinpaint.second_masks import Patches, patch_mask, second_hole
+from inpaintbench.wings.reinpaint import engine
+from inpaintbench.wings.reinpaint.setting import Patches, patch_mask, second_hole
 
 METRICS = {"psnr": mean_of_decibels("count"), "ssim": SSIM_VARIANTS["uniform_7"]}
 HIGHER = {"psnr": True, "ssim": True}
@@ -100,7 +100,7 @@ def pair(index: int, trial: Trial, *, pictures: Sequence[Frames], masks: int) ->
             patch_mask(patches, item_id=f"{index}.{number}", number=k, frames=1, height=side, width=side) for k in range(masks)
         ]
         holes = [second_hole(one, hole) for one in drawn]
-        firsts = (truth, fills.blend(truth, hole, other))
+        firsts = (truth, engine.blend(truth, hole, other))
         values: list[dict[str, float]] = []
         for first in firsts:
             again = [engine.inpaint_again(leaf, first, one, fill=0, composited=True) for one in holes]

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from inpaintbench.executors.base import Step, Task
+from inpaintbench.executors.children import perform_all
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
-from inpaintbench.executors.performing import perform_all
 from inpaintbench.tables import schema_of
 from inpaintbench.types import Attribute, Plain, Score
 from inpaintbench.workspace import Blobs, Workspace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes.devil import DevilRecipe
 from inpaintbench.recipes.published import all_deviations, published

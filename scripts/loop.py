@@ -12,8 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from inpaintbench import regions, video
 from inpaintbench.curation.sources import virtual_camera
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import Motion
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS, Motion
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
 from inpaintbench.pages.colours import method_styles

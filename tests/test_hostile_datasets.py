@@ -16,7 +16,7 @@ from program import run_here
 from publishing_data import make_dataset
 
 from inpaintbench.errors import InpaintBenchError
-from inpaintbench.eval.viewing.pages import dataset_page
+from inpaintbench.eval.viewing import dataset_page
 
 CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # What a command has no reason to look at, and so does not find: who copies files does not decode them, and `eval run` takes

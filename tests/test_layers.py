@@ -26,7 +26,6 @@ LAYERS = (
         "catalogue",
         "view",
         "compute",
-        "deviations",
         "frozen",
         "manifest",
         "streaming",

@@ -15,7 +15,7 @@ from publishing_data import make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import VerifyError
-from inpaintbench.eval.viewing.pages import dataset_page
+from inpaintbench.eval.viewing import dataset_page
 from inpaintbench.files import file_sha256
 from inpaintbench.streaming import stream
 from inpaintbench.types import Clip

@@ -9,7 +9,7 @@ import pytest
 from publishing_data import make_dataset
 
 from inpaintbench import frozen
-from inpaintbench.annotate.preparing.subjects import clip_subjects, item_subjects
+from inpaintbench.annotate.preparing.proxies import clip_subjects, item_subjects
 from inpaintbench.cli.build.running import summarise
 from inpaintbench.errors import InputError
 from inpaintbench.eval.scoring.run_folder import Scores

@@ -12,13 +12,34 @@ import difflib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InpaintBenchError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One difference from a publication; all texts are Markdown without line ends."""
+
+    what: str
+    """The quantity or the rule, in a few words."""
+    published: str
+    """Practice of the paper or its released code; "not stated" where neither says it."""
+    here: str
+    effect: str
+    """Effect on numbers: which way, and how far where it was measured."""
+    where: Mapping[str, Any] = field(default_factory=dict)
+    """Constants of the leaf (fields of the recipe) with which it holds; none = always."""
+
+
+def holding(stated: Sequence[Deviation], constants: Mapping[str, Any]) -> Sequence[Deviation]:
+    """Those of the ``stated`` deviations of a leaf that hold when it is built with ``constants``."""
+    return [one for one in stated if all(constants.get(name) == value for name, value in one.where.items())]
+
 
 T_co = TypeVar("T_co", covariant=True)
 Value = TypeVar("Value")

@@ -16,7 +16,7 @@ import inpaintbench
 from inpaintbench.api import installation as doctor
 from inpaintbench.api.installation import LOOKED_FOR, Finding
 from inpaintbench.cli import app
-from inpaintbench.cli import doctor as command
+from inpaintbench.cli import installed as command
 from inpaintbench.errors import how_to_install
 from inpaintbench.models.weights import known
 

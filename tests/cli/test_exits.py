@@ -12,7 +12,7 @@ import pytest
 from program import run_here
 
 import inpaintbench
-from inpaintbench.cli.exits import DEBUG, sentence_of
+from inpaintbench.cli.logs import DEBUG, sentence_of
 from inpaintbench.files import write_atomically
 
 USES = {

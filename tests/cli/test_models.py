@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 from web_server import Answer, WebServer
 
-from inpaintbench.cli.models import app
+from inpaintbench.cli.installed import app
 from inpaintbench.errors import InputError
 from inpaintbench.models.weights import Weights, known
 

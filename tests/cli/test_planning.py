@@ -12,12 +12,12 @@ from program import run_here
 from inpaintbench import video
 from inpaintbench.cli.build.planning import say_what_pairs_tell, warn_of_few_films
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.power import Design, effects_of, least_effect, needed
+from inpaintbench.eval.comparing.simultaneous import Design, effects_of, least_effect, needed
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes import devil, telling
-from inpaintbench.recipes import pilot as pilots
+from inpaintbench.recipes import telling as pilots
 from inpaintbench.recipes.paired import Drawn
-from inpaintbench.recipes.pilot import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
+from inpaintbench.recipes.telling import CLIPS_OF_FILM, PRESET_AXES, blob, pilot
 from inpaintbench.types import Dataset, Hole, Slice
 from inpaintbench.workspace import Workspace
 
@@ -82,7 +82,7 @@ def test_a_plan_says_how_many_films_find_what_and_what_there_is_finds_with_furth
     size, path = telling.plan_rows(telling.Footage(16, 40, 1), deviations, AXES)
     assert (size[:2], path[:2]) == (["size", "2.0 dB"], ["camera_path", "4.3 dB"])
     assert len(size) == len(path) == len(telling.plan_heads(telling.Footage(16, 40, 1)))
-    effects = effects_of(AXES.effects, telling.METHODS)
+    effects = effects_of(AXES.effects, telling.COMPARED)
     films = [needed(1, deviations["size"], Design(clips, 1, effects)).films for clips in (2, 4, 8)]
     assert size[2] == ", ".join(map(str, films))
     least = [least_effect(16, deviations["size"], Design(2.5, masks, effects)) for masks in (1, 2, 4)]

@@ -9,7 +9,7 @@ from worlds import pan_clip
 
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.variants import CEILING_DECIBELS
+from inpaintbench.eval.protocols.base import CEILING_DECIBELS
 from inpaintbench.eval.values.permutation import paired
 from inpaintbench.eval.values.statistics import rank, summarise
 from inpaintbench.types import Frames, Hole

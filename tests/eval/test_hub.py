@@ -15,7 +15,7 @@ from web_server import Answer, WebServer
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, NetworkError
-from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.eval.scoring.parts import frozen_or_hub
 
 COMMIT = "1" * 40
 NAME = "somebody/clips"

@@ -12,7 +12,7 @@ from inpaintbench.compute import Compute, Shared
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.metrics.inception import Fid, InceptionSets, Kid, PIds, UIds
-from inpaintbench.eval.set_distances import frechet, kernel_distance
+from inpaintbench.eval.set_distances import frechet, samples
 from inpaintbench.models import weights
 from inpaintbench.view import ItemView
 
@@ -100,7 +100,7 @@ def test_constants_reach_the_comparison() -> None:
     assert one == frechet.compare(sets, sources, ddof=0)
     assert one.value != other.value
     asked = {"subsets": 4, "subset_size": 20, "subset_seed": 5}
-    assert built(Kid, **asked).compare(sets, sources) == kernel_distance.compare(sets, sources, **asked)
+    assert built(Kid, **asked).compare(sets, sources) == samples.compare(sets, sources, **asked)
     copies = [Features(one.truth, one.truth) for one in sets]
     assert built(PIds, ties="loss").compare(copies, sources).value == 0
     assert built(UIds, cost=1e-9).compare(sets, sources).value != built(UIds).compare(sets, sources).value

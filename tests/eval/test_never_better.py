@@ -15,7 +15,7 @@ from tiny_networks import add_tiny_clip, shorten_dino
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Features
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.variants import mean_of_decibels
+from inpaintbench.eval.protocols.base import mean_of_decibels
 
 CLAIMED = [(name, claim) for name, stated in claims().items() for claim in stated]
 OF_PIXELS = [one for one in CLAIMED if not every_metric.runs_network(one[0])]

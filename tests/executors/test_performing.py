@@ -14,7 +14,7 @@ import pytest
 
 from inpaintbench.errors import InputError, NetworkError, Rejected, UnknownNameError
 from inpaintbench.executors.base import Job, Step, Task
-from inpaintbench.executors.performing import Ahead, perform_all
+from inpaintbench.executors.children import Ahead, perform_all
 from inpaintbench.types import Attribute
 
 RAISED: dict[str, BaseException] = {
@@ -55,7 +55,7 @@ def job(name: str, *, how: str = "", ahead: str = "") -> Job:
 
 @pytest.fixture(autouse=True)
 def _this_file_is_importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inpaintbench.executors.performing.load", lambda address: globals()[address])
+    monkeypatch.setattr("inpaintbench.executors.children.load", lambda address: globals()[address])
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from publishing_data import contents, make_dataset
 from inpaintbench import frozen
 from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.publishing.fetch import limited
-from inpaintbench.export.publishing.plan import plan
+from inpaintbench.export.publishing.push import plan
 from inpaintbench.manifest import is_table
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset

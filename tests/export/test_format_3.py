@@ -15,7 +15,7 @@ from inpaintbench import frozen, manifest
 from inpaintbench.export.diff import difference
 from inpaintbench.export.freeze import seal
 from inpaintbench.export.publishing.fetch import limited
-from inpaintbench.export.publishing.plan import plan
+from inpaintbench.export.publishing.push import plan
 from inpaintbench.export.verify import verify
 from inpaintbench.files import file_sha256
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.export.licences import canonical, hub_name, is_known, is_unstated, why_refused
 
 OPEN = (

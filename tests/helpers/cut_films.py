@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation.sources.embedded import Shot, film
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import MOTIONS, add_sensor_noise
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, PHOTOGRAPHS, add_sensor_noise
 from inpaintbench.errors import InputError
 from inpaintbench.types import Frames, item_rng
 

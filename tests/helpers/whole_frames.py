@@ -8,8 +8,7 @@ import pytest
 
 from inpaintbench.eval import protocols
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Protocol, mean_of_decibels
 
 AS_PUBLISHED = Protocol(
     name="whole/as-published",

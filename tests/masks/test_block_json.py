@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.block_json import hole_of, read_blocks, write_blocks
+from inpaintbench.masks.generators.given import hole_of, read_blocks, write_blocks
 
 blocks = st.lists(st.tuples(st.integers(0, 999), st.integers(0, 999), st.integers(1, 300)), max_size=10)
 anything = st.recursive(

@@ -18,9 +18,8 @@ from scipy import ndimage
 from skimage import data
 
 from inpaintbench.errors import InputError, MaskShapeError
-from inpaintbench.masks.gallery import Panel, Tile, panels, pictures, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, histogram, histogram_counts, panels, scale_end, write_gallery
 from inpaintbench.masks.gallery import tile_page as facts
-from inpaintbench.masks.gallery.page import histogram, histogram_counts, scale_end
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
 
@@ -230,7 +229,7 @@ def pixels_of(picture: bytes, mode: str) -> np.ndarray:
 
 def test_small_pictures_hold_the_hole_exactly() -> None:
     tile = still((3, 5, 17))
-    drawn = pictures.draw(tile, 0, pictures.FORMS[0])
+    drawn = panels.draw(tile, 0, panels.FORMS[0])
     assert np.array_equal(pixels_of(drawn.hole, "LA")[..., 1] == 255, tile.drawn.hole[0])
     outline = pixels_of(drawn.outline, "LA")[..., 1] > 0
     around = ndimage.binary_dilation(tile.drawn.hole[0], np.ones((5, 5))) & ~tile.drawn.hole[0]
@@ -240,7 +239,7 @@ def test_small_pictures_hold_the_hole_exactly() -> None:
 
 def test_an_overlay_is_drawn_with_its_opacity_and_its_input() -> None:
     tile = overlay()
-    drawn = pictures.draw(tile, 0, pictures.FORMS[0])
+    drawn = panels.draw(tile, 0, panels.FORMS[0])
     assert drawn.input is not None
     assert tile.drawn.alpha is not None
     assert np.array_equal(pixels_of(drawn.hole, "LA")[..., 1], tile.drawn.alpha[0])
@@ -249,14 +248,14 @@ def test_an_overlay_is_drawn_with_its_opacity_and_its_input() -> None:
 
 def test_the_input_of_an_overlay_is_painted_where_none_is_given() -> None:
     tile = overlay()
-    drawn = pictures.draw(Tile(tile.truth, tile.drawn), 0, pictures.FORMS[0])
+    drawn = panels.draw(Tile(tile.truth, tile.drawn), 0, panels.FORMS[0])
     expected = np.where(tile.drawn.hole[0][..., None], 0.8 * tile.truth[0] + 0.2 * 255, tile.truth[0])
     assert drawn.input is not None
     assert np.abs(pixels_of(drawn.input, "RGB") - expected).mean() < 8
 
 
 def test_frames_of_a_clip_lie_side_by_side_and_hole_counts_are_bright() -> None:
-    drawn = pictures.draw(moving_clip(20), 7, pictures.FORMS[0])
+    drawn = panels.draw(moving_clip(20), 7, panels.FORMS[0])
     assert drawn.shown == (0, 4, 7, 11, 15, 19)
     assert pixels_of(drawn.truth, "RGB").shape == (SIDE, SIDE * 6, 3)
     holes = pixels_of(drawn.hole, "LA")[..., 1].reshape(SIDE, 6, SIDE).transpose(1, 0, 2) == 255
@@ -269,22 +268,22 @@ def test_frames_of_a_clip_lie_side_by_side_and_hole_counts_are_bright() -> None:
 @given(frames=st.integers(1, 300), share=st.floats(0, 1))
 def test_the_frame_with_the_largest_hole_is_always_shown(frames: int, share: float) -> None:
     largest = min(frames - 1, int(share * frames))
-    shown = pictures.frames_to_show(frames, largest)
+    shown = panels.frames_to_show(frames, largest)
     assert largest in shown
     assert list(shown) == sorted(set(shown))
-    assert len(shown) == min(frames, pictures.FRAMES_SHOWN)
+    assert len(shown) == min(frames, panels.FRAMES_SHOWN)
     assert 0 <= shown[0] <= shown[-1] < frames
 
 
 def test_pictures_get_smaller_until_the_page_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     tiles = [Tile(np.ascontiguousarray(data.astronaut())[None], Drawn(squares((9, 9, 99), side=512)))]
-    whole = pictures.draw_all(tiles, [0])[0]
+    whole = panels.draw_all(tiles, [0])[0]
     assert max(pixels_of(whole.truth, "RGB").shape) == 400
-    monkeypatch.setattr(pictures, "PAGE_BYTES", len(whole.truth))
-    smaller = pictures.draw_all(tiles, [0])[0]
+    monkeypatch.setattr(panels, "PAGE_BYTES", len(whole.truth))
+    smaller = panels.draw_all(tiles, [0])[0]
     assert len(smaller.truth) + len(smaller.hole) + len(smaller.outline) <= len(whole.truth)
-    monkeypatch.setattr(pictures, "PAGE_BYTES", 1)
-    assert max(pixels_of(pictures.draw_all(tiles, [0])[0].truth, "RGB").shape) == 192
+    monkeypatch.setattr(panels, "PAGE_BYTES", 1)
+    assert max(pixels_of(panels.draw_all(tiles, [0])[0].truth, "RGB").shape) == 192
 
 
 def test_an_area_at_an_edge_counts_in_the_step_above() -> None:

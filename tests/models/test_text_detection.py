@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from worlds import photograph
 
-from inpaintbench.models.text_detection import text_boxes
+from inpaintbench.models.detectors import text_boxes
 
 SIDE, SCORE = 544, 0.6
 Corners = list[float]

@@ -11,7 +11,7 @@ import pytest
 
 from inpaintbench import video
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.models import yolox
+from inpaintbench.models import detectors
 
 COCO = "poses/pose-mmpose/tests/data/coco"
 
@@ -39,8 +39,8 @@ def overlap(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64]) -> flo
 def test_large_people_are_found_where_they_are(assets: Path, own_weights: None) -> None:
     overlaps = []
     for frame, people in marked(assets):
-        boxes, kinds = yolox.object_boxes(frame, score_threshold=0.5)
-        persons = boxes[kinds == yolox.KINDS.index("person")]
+        boxes, kinds = detectors.object_boxes(frame, score_threshold=0.5)
+        persons = boxes[kinds == detectors.KINDS.index("person")]
         for left, top, width, height in people:
             if width * height > 0.04 * frame.shape[0] * frame.shape[1]:
                 truth = np.array([left, top, left + width, top + height])
@@ -60,31 +60,31 @@ def test_boxes_move_with_the_picture_in_a_larger_view(assets: Path, own_weights:
 
 
 def largest(frame: npt.NDArray[np.uint8]) -> list[float]:
-    boxes, _ = yolox.object_boxes(frame, score_threshold=0.5)
+    boxes, _ = detectors.object_boxes(frame, score_threshold=0.5)
     return boxes[np.argmax(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1))].tolist()
 
 
 @pytest.mark.real
 def test_the_dog_is_a_dog(assets: Path, own_weights: None) -> None:
     frame = next(video.upright_frames(assets / "videos/general/general-torchcodec/dog_eating_854132.mp4"))[0]
-    _, kinds = yolox.object_boxes(frame, score_threshold=0.5)
-    assert {yolox.KINDS[kind] for kind in kinds.tolist()} == {"dog"}
+    _, kinds = detectors.object_boxes(frame, score_threshold=0.5)
+    assert {detectors.KINDS[kind] for kind in kinds.tolist()} == {"dog"}
 
 
 @pytest.mark.real
 @pytest.mark.parametrize("size", [(16, 16), (16, 300), (416, 416), (500, 3)])
 def test_a_plain_view_of_any_size_shows_nothing(own_weights: None, size: tuple[int, int]) -> None:
-    boxes, kinds = yolox.object_boxes(np.full((*size, 3), 120, np.uint8), score_threshold=0.5)
+    boxes, kinds = detectors.object_boxes(np.full((*size, 3), 120, np.uint8), score_threshold=0.5)
     assert boxes.shape == (0, 4)
     assert kinds.shape == (0,)
 
 
 def test_there_are_eighty_kinds() -> None:
-    assert len(set(yolox.KINDS)) == 80
+    assert len(set(detectors.KINDS)) == 80
 
 
 def test_without_weights_there_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("INPAINTBENCH_WEIGHTS", raising=False)
     monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path))
     with pytest.raises(NotMeasurable, match="weights missing: run `inpaintbench models fetch yolox-nano`"):
-        yolox.object_boxes(np.zeros((32, 32, 3), np.uint8), score_threshold=0.5)
+        detectors.object_boxes(np.zeros((32, 32, 3), np.uint8), score_threshold=0.5)

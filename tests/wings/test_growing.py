@@ -27,7 +27,7 @@ from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
 from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe
 from inpaintbench.wings.chalearn.humans import HumansRecipe
 from inpaintbench.wings.editboard.recipe import EditingRecipe
-from inpaintbench.wings.leaderboard.gather import gather
+from inpaintbench.wings.leaderboard.pack import gather
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.workspace import Workspace
 

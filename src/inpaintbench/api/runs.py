@@ -26,10 +26,9 @@ from inpaintbench import frozen, video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, MissingPartError
-from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.check import check, is_brought
-from inpaintbench.eval.scoring.parts import ALL_ITEMS, everything, items_of_slices, open_part
+from inpaintbench.eval.scoring.parts import ALL_ITEMS, everything, frozen_or_hub, items_of_slices, open_part
 from inpaintbench.eval.scoring.predict import SECONDS, MethodSpec, predict, why_not
 from inpaintbench.eval.scoring.run_folder import OPTION, Scores, bind, check_scored, remember, scored_methods, scores_of
 from inpaintbench.eval.scoring.score import score_all

@@ -10,7 +10,7 @@ import typer
 
 import inpaintbench
 from inpaintbench.catalogue import joined
-from inpaintbench.cli import console, exits, logs
+from inpaintbench.cli import console, logs
 from inpaintbench.cli.commands import group
 from inpaintbench.errors import Waiting
 
@@ -19,7 +19,7 @@ _OF_WINGS = joined("command")
 app = group(
     {
         "demo": "inpaintbench.cli.build.devil:demo",
-        "doctor": "inpaintbench.cli.doctor:doctor",
+        "doctor": "inpaintbench.cli.installed:doctor",
         "build": "inpaintbench.cli.build:app",
         "curation": "inpaintbench.cli.curation:app",
         "masks": "inpaintbench.cli.masks:app",
@@ -27,7 +27,7 @@ app = group(
         "annotate": "inpaintbench.cli.annotate:app",
         "eval": "inpaintbench.cli.evaluate:app",
         "view": "inpaintbench.cli.reporting:view",
-        "models": "inpaintbench.cli.models:app",
+        "models": "inpaintbench.cli.installed:app",
         "leaf": "inpaintbench.cli.leaf:app",
         **_OF_WINGS,
     },
@@ -104,18 +104,18 @@ def main() -> None:
     """Run the program; every error is one sentence, with a status by ``exits``."""
     console.default_interrupts()
     if sys.flags.optimize > 1:  # names and help of options stand in docstrings, which -OO takes away
-        console.stop("run Python without -OO: the commands need their docstrings", status=exits.WRONG_USE)
+        console.stop("run Python without -OO: the commands need their docstrings", status=logs.WRONG_USE)
     with logs.of_command(sys.argv[1:]):
         try:
             app(prog_name="inpaintbench")
         except KeyboardInterrupt:  # before the command itself was begun, which handles it
-            console.stop(_STOPPED, status=exits.STOPPED)
+            console.stop(_STOPPED, status=logs.STOPPED)
         except Waiting as error:  # nothing is wrong, and scripts can tell
             console.say(str(error))
-            sys.exit(exits.WAITING)
+            sys.exit(logs.WAITING)
         except SystemExit as end:
-            if end.code == exits.STOPPED:  # Ctrl-C or SIGTERM
-                console.stop(_STOPPED, status=exits.STOPPED)
+            if end.code == logs.STOPPED:  # Ctrl-C or SIGTERM
+                console.stop(_STOPPED, status=logs.STOPPED)
             raise
         except Exception as error:
-            console.stop(exits.sentence_of(error), status=exits.status_of(error))
+            console.stop(logs.sentence_of(error), status=logs.status_of(error))

@@ -30,7 +30,7 @@ from inpaintbench.recipes.versions import Asked
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
-    from inpaintbench.export.publishing.plan import Plan
+    from inpaintbench.export.publishing.push import Plan
 
 _COMMANDS = ("convert", "verify", "diff", "remove", "push", "fetch", "freeze")
 app = group(
@@ -282,7 +282,7 @@ def push(
     Example: inpaintbench export push WORKSPACE/exports/devil --repo OWNER/NAME --dry-run
     """
     from inpaintbench.export.publishing.client import check_name
-    from inpaintbench.export.publishing.plan import plan
+    from inpaintbench.export.publishing.push import plan
     from inpaintbench.export.publishing.push import push as upload
 
     check_name(repo)
@@ -290,7 +290,7 @@ def push(
     beside = {}
     if benchmark:
         from inpaintbench.eval.protocols import PROTOCOLS, usual
-        from inpaintbench.eval.result_files.handing_on import EVAL_YAML, eval_yaml
+        from inpaintbench.eval.result_files import EVAL_YAML, eval_yaml
 
         protocol = PROTOCOLS.get(usual(made.dataset))
         beside = {EVAL_YAML: eval_yaml(made.dataset, protocol, description=benchmark_of(made.dataset).use)}

@@ -1,8 +1,14 @@
-"""Log of a command, as JSON lines: beside the console, for machines and for later.
+"""Log of a command, as JSON lines beside the console; and its end: the status that scripts see, and one sentence.
+
+    0  done
+    1  the work failed, or the data are wrong
+    2  the command was called wrongly: unknown names, bad values, options that do not go together
+    3  a run waits for people's answers; nothing is wrong
+    130  stopped by Ctrl-C or SIGTERM; the same command goes on, or says that it begins anew
 
 A command that writes into a workspace or a run folder leaves ``logs/TIME-COMMAND-ID.jsonl`` there, a file of its own, so that
-shards on many machines never share one; ``--log FILE`` or ``INPAINTBENCH_LOG`` add to a file of the user's choice. Every line has
-``at`` (UTC), ``level`` and ``event``:
+shards on many machines never share one; ``--log FILE`` or ``INPAINTBENCH_LOG`` add to a file of the user's choice. Every line
+has ``at`` (UTC), ``level`` and ``event``:
 
     begun     command, version, python, platform, packages, folder, process
     step      step, done, total: when a step begins, every ten seconds, and when it ends
@@ -17,13 +23,16 @@ Passwords, tokens and queries of addresses are left out of all of them. A log th
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import platform
 import re
 import shlex
 import sys
+import tempfile
 import time
+import traceback
 import uuid
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,8 +44,66 @@ from pathlib import Path
 from typing import Any
 
 import inpaintbench
-from inpaintbench.errors import WorkspaceError
+from inpaintbench.errors import InpaintBenchError, UnknownNameError, UsageError, Waiting, WorkspaceError, is_disk_error
 from inpaintbench.files import without_controls
+
+FAILED, WRONG_USE, WAITING, STOPPED = 1, 2, 3, 130
+# Errors of places where something of the other kind is, as `--out` may name.
+_OTHER_KIND = {
+    errno.EISDIR: "is a folder, and a file is wanted there", errno.EEXIST: "is a file, and a folder is wanted there",
+    errno.ENOTDIR: "lies below a file, and a folder is wanted there",
+}  # fmt: skip
+# Environment variable: 1 prints the traceback of unexpected errors.
+DEBUG = "INPAINTBENCH_DEBUG"
+
+
+class StoppedError(InpaintBenchError):
+    """Ctrl-C or SIGTERM stopped what keeps nothing, so that the same command begins anew."""
+
+
+def status_of(error: BaseException) -> int:
+    """The exit status for an error that ended a command."""
+    if isinstance(error, Waiting):
+        return WAITING
+    if isinstance(error, StoppedError):
+        return STOPPED
+    return WRONG_USE if isinstance(error, UsageError | UnknownNameError) else FAILED
+
+
+def sentence_of(error: Exception) -> str:
+    """One sentence for an error that ended a command; the traceback of an unexpected one goes into a file that it names."""
+    if isinstance(error, InpaintBenchError):
+        return str(error)
+    if isinstance(error, OSError) and error.errno in _OTHER_KIND and error.filename:
+        return f"{str(error.filename)!r} {_OTHER_KIND[error.errno]}; choose another place"
+    if isinstance(error, OSError) and error.strerror:
+        doing = "cannot write" if is_disk_error(error) else "cannot read or write"
+        return f"{doing}: {error.strerror}" + (f": {error.filename}" if error.filename else "")
+    if isinstance(error, MemoryError):
+        return "out of memory; fewer --workers, or smaller clips, need less"
+    if isinstance(error, ImportError):  # parts are loaded when they are asked for, so that a broken one is met here, too
+        what = " ".join(str(error).split())
+        return f"cannot start: {what}; pip install --force-reinstall PATH_TO_CLONE mends what it needs"
+    what = without_secrets(" ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":"))
+    return f"unexpected error, a fault of this program: {what[:300]} ({_where_to_look(error)})"
+
+
+def _where_to_look(error: Exception) -> str:
+    trace = without_secrets("".join(traceback.format_exception(error)))
+    if os.environ.get(DEBUG, "") not in ("", "0"):
+        os.write(2, trace.encode())
+        return "its traceback stands above"
+    if (log := place()) is not None:
+        note("error", "error", text=str(error), traceback=trace)
+        return f"its traceback lies in {log}"
+    try:  # for nobody else's eyes, and under a name that nobody can have taken
+        file, path = tempfile.mkstemp(prefix=f"inpaintbench-{time.strftime('%Y%m%dT%H%M%S')}-", suffix=".traceback")
+        with os.fdopen(file, "w", encoding="utf-8", errors="replace") as opened:
+            opened.write(trace)
+    except OSError:
+        return f"{DEBUG}=1 prints its traceback"
+    return f"its traceback lies in {path}"
+
 
 FOLDER = "logs"
 PACKAGES = ("av", "numpy", "opencv-python-headless", "datasets", "torch", "torchvision")

@@ -101,7 +101,7 @@ def parse_dataset(text: str) -> Path:
     """The dataset that ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
     if _PROMISE in os.environ:
         return Path(text)
-    from inpaintbench.eval.hub import frozen_or_hub  # the help of the program imports no room
+    from inpaintbench.eval.scoring.parts import frozen_or_hub  # the help of the program imports no room
 
     return frozen_or_hub(text)
 

@@ -30,7 +30,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.eval.trackers import held_back, records, sink
-from inpaintbench.eval.viewing.pages import address, entries, server
+from inpaintbench.eval.viewing import address, entries, server
 from inpaintbench.export.verify import verify
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import save_chart

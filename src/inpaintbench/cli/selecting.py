@@ -13,8 +13,8 @@ from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
 from inpaintbench.curation.facts import Facts, require_measured
+from inpaintbench.curation.funnel import source_names, write_funnel, write_what_if
 from inpaintbench.curation.funnel.stages import stages
-from inpaintbench.curation.funnel.write import source_names, write_funnel, write_what_if
 from inpaintbench.curation.judging import Judged, stored_selection, unasked
 from inpaintbench.curation.judging import what_if as ask
 from inpaintbench.curation.rules import Rule, parse_rules, read_rules

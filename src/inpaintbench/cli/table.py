@@ -15,10 +15,9 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, r
 from inpaintbench.cli.options import Among, option
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError, UsageError
-from inpaintbench.eval.diagnosis import records
-from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval import diagnosis, result_files
+from inpaintbench.eval.diagnosis import diagnose
 from inpaintbench.eval.report import effects, figures, page, tables
-from inpaintbench.eval.result_files import handing_on
 from inpaintbench.eval.results.quantity import Quantity, metric_title, quantities_in, quantity_label, quantity_title, standing
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.run_folder import Scores, asked, without_value
@@ -184,28 +183,34 @@ def diagnose_command(
     quantity = asked_quantity(results, metric, region)
     if out is not None:
         as_rows = out.suffix == ".csv"
-        csv, plain = records.effects_csv, records.plain
+        csv, plain = diagnosis.effects_csv, diagnosis.plain
         data = csv(found.effects, results.protocol) if as_rows else canonical_bytes(plain(found, results.protocol))
         write_atomically(out, data)
     if as_csv:
-        print(without_controls(records.effects_csv(found.effects, results.protocol).decode()), end="")
+        print(without_controls(diagnosis.effects_csv(found.effects, results.protocol).decode()), end="")
         return console.Answer(None)
     wrote = [] if out is None else [f"wrote {console.shown(out)}"]
     return console.Answer(
-        records.plain(found, results.protocol),
+        diagnosis.plain(found, results.protocol),
         *_told(found, quantity, quantity_title(quantity, results.protocol), everything=everything),
         *wrote,
     )
 
 
-def _told(found: records.Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> Iterator[str | console.Table]:
+def _told(found: diagnosis.Diagnosis, quantity: Quantity, title: str, *, everything: bool) -> Iterator[str | console.Table]:
     """The effects by a quantity that are more than chance, or ``everything``, and what is not explained by any."""
-    ordered = records.clearest_first(found.effects, quantity)
+    ordered = diagnosis.clearest_first(found.effects, quantity)
     told = [effect for effect in ordered if effect.told]
     shown = ordered if everything else told or ordered[:_MOST_UNTOLD]
     if shown:
         rows = [
-            (records.what_words(one), records.when_words(one), records.interval_words(one), p_words(one.p), records.rests_on(one))
+            (
+                diagnosis.what_words(one),
+                diagnosis.when_words(one),
+                diagnosis.interval_words(one),
+                p_words(one.p),
+                diagnosis.rests_on(one),
+            )
             for one in shown
         ]
         title = title if told or everything else f"{title}: none is more than chance"
@@ -213,13 +218,13 @@ def _told(found: records.Diagnosis, quantity: Quantity, title: str, *, everythin
         yield f"{len(told)} of {count(len(ordered), 'effect')} by it more than chance; intervals and p hold for all together"
     else:
         yield "nothing that differs between the items rests on enough of them"
-    yield from map(records.together_words, found.together)
-    if words := records.explained_words(found.explained, quantity):
+    yield from map(diagnosis.together_words, found.together)
+    if words := diagnosis.explained_words(found.explained, quantity):
         yield words
     for failure in found.unexplained:
         if failure.quantity == quantity:
-            yield f"unexplained: {records.unexplained_words(failure)}"
-    yield from records.left_out_words(found)
+            yield f"unexplained: {diagnosis.unexplained_words(failure)}"
+    yield from diagnosis.left_out_words(found)
 
 
 def hand_on(
@@ -229,7 +234,7 @@ def hand_on(
     out: Path,
     protocol: ProtocolName = None,
     organisation: str = "",
-    relationship: Annotated[str, Among(handing_on.RELATIONSHIPS)] = "third_party",
+    relationship: Annotated[str, Among(result_files.RELATIONSHIPS)] = "third_party",
     repo: str | None = None,
     revision: str | None = None,
 ) -> None:
@@ -257,26 +262,26 @@ def hand_on(
     now = datetime.datetime.now(datetime.UTC)
     written: dict[Path, bytes] = {}
     for method in results.contenders:
-        written[out / f"{method}.json"] = handing_on.every_eval_ever(
+        written[out / f"{method}.json"] = result_files.every_eval_ever(
             results, method, organisation=organisation, relationship=relationship, repository=repo,  # type: ignore[arg-type]
             timestamp=int(now.timestamp()),
         )  # fmt: skip
         if repo:
-            if reasons := handing_on.lacks(results, method):
-                console.say(handing_on.lacks_words(method, reasons))
-            if len(reasons) < len(handing_on.tasks_of(results.dataset, results.protocol)):
-                data = handing_on.results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
-                written[out / "models" / method / handing_on.results_path(repo)] = data
+            if reasons := result_files.lacks(results, method):
+                console.say(result_files.lacks_words(method, reasons))
+            if len(reasons) < len(result_files.tasks_of(results.dataset, results.protocol)):
+                data = result_files.results_yaml(results, method, repository=repo, revision=revision, date=f"{now:%Y-%m-%d}")
+                written[out / "models" / method / result_files.results_path(repo)] = data
     if repo:
         use = benchmark_of(results.dataset).use
-        written[out / handing_on.EVAL_YAML] = handing_on.eval_yaml(results.dataset, results.protocol, description=use)
+        written[out / result_files.EVAL_YAML] = result_files.eval_yaml(results.dataset, results.protocol, description=use)
     for path, data in written.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
     console.say(f"{len(written)} files in {out}")
     if repo:
         console.say(
-            f"{handing_on.EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards once "
-            "the dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the repository "
-            "of that model, at the same place; `eval submit --to-hub` opens a pull request with it."
+            f"{result_files.EVAL_YAML} goes into {repo}, which `export push --benchmark` sees to; the Hub shows leaderboards "
+            "once the dataset is on its list of benchmarks, which a person asks for. Each file below models/ goes into the "
+            "repository of that model, at the same place; `eval submit --to-hub` opens a pull request with it."
         )

@@ -1,23 +1,186 @@
-"""Worker processes that may hang, crash or ask for too much memory without harm to the run."""
+"""Worker processes that may hang, crash or ask for too much memory without harm to the run, and what they do with a unit."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import multiprocessing
 import os
 import resource
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+import time
+import traceback
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from itertools import groupby
 from multiprocessing import resource_tracker
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from inpaintbench.executors.base import Job
-from inpaintbench.executors.performing import AHEAD, perform_all
+from inpaintbench.errors import (
+    InpaintBenchError,
+    NetworkError,
+    ProgramFailed,
+    Rejected,
+    UnknownNameError,
+    VerifyError,
+    is_disk_error,
+)
+from inpaintbench.executors.base import STATED, Job, given_to, load
+from inpaintbench.tables import UNEXPECTED, rows_json
+from inpaintbench.workspace import Blobs
+
+_STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+class Ahead:
+    """Holds what was read for one unit, until it is asked for or another unit takes its place.
+
+    What was announced may not come (another worker may take it) and reading it may fail. Both cost the time alone: whoever does
+    a unit then reads for itself.
+    """
+
+    def __init__(self) -> None:
+        self.flag: Any = None
+        """Whose ``value`` tells another process whether something is being read."""
+        self._reading: _Reading | None = None
+
+    def swap(self, jobs: Sequence[Job], following: Sequence[Job], workspace: str) -> Any:
+        """Return what was read for ``jobs``, or None; begins to read for ``following``, unless that was begun already.
+
+        Waits for what is still being read for ``jobs``.
+        """
+        found = None
+        if self._reading is not None and self._reading.jobs == jobs:
+            self._reading.join()
+            found, self._reading = self._reading.found, None
+        if self._reading is not None and (self._reading.jobs == following or self._reading.is_alive()):
+            return found  # nothing more is read beside what nobody wants any more, but takes memory until it ends
+        # What reads ahead for all of them; nothing where they are not done in one go.
+        ways = {(job.step.together, job.step.ahead) for job in following}
+        address = ways.pop()[1] if len(ways) == 1 else ""
+        self._reading = _Reading(address, following, workspace, self.flag) if address else None
+        if self._reading is not None:
+            self._reading.start()
+        return found
+
+    def drop(self) -> None:
+        """Let go of whatever was read; its thread has ended when this returns."""
+        if self._reading is not None:
+            self._reading.join()
+            self._reading = None
+
+
+class _Reading(threading.Thread):
+    def __init__(self, address: str, jobs: Sequence[Job], workspace: str, flag: Any) -> None:
+        super().__init__(name="ahead", daemon=True)  # one that hangs must not keep a process from its end
+        self.jobs, self._address, self._workspace = jobs, address, workspace
+        self._flag = SimpleNamespace() if flag is None else flag
+        self.found: Any = None
+
+    def run(self) -> None:
+        self._flag.value = 1
+        # Whoever does the unit meets the same error and tells it.
+        with contextlib.suppress(Exception):
+            self.found = load(self._address)(given_to(self.jobs), blobs=Blobs(self._workspace))
+        self._flag.value = 0
+
+
+# One in each process, whoever gives it work.
+AHEAD = Ahead()
+
+
+def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = ()) -> list[dict[str, Any]]:
+    """Do the tasks of one unit in this process, those with one ``together`` at once: a result for each as plain data; never
+    raises (a worker must survive any input, and exceptions may not pickle).
+
+    What is read ahead for ``following``, the jobs that this process is probably given next, counts for these jobs.
+
+    ``status`` is ``done``, ``spoilt`` (done, but an unexpected error kept a row from a value), ``rejected`` (the input has no
+    rows), ``failed`` (an unexpected error) or ``fatal`` (no item can succeed: disk full, missing extra). ``seconds`` are the
+    equal share of each, ``peak_mebibytes`` common to all.
+    """
+    results: list[dict[str, Any]] = []
+    for (together, ahead), alike in groupby(jobs, lambda job: (job.step.together, job.step.ahead)):
+        some = tuple(alike)
+        read = partial(AHEAD.swap, some, following, workspace) if ahead else None
+        made = _perform(some, workspace, read) if together or len(some) == 1 else []
+        if len(made) != len(some):  # one of them is guilty, where doing them at once failed
+            made.clear()
+            for job in some:
+                made += _perform([job], workspace, read)
+        results += made
+    return results
+
+
+def _perform(some: Sequence[Job], workspace: str, read: Callable[[], Any] | None) -> list[dict[str, Any]]:
+    """A result for each job, or a single one that says why there are none; ``read`` gives what was read ahead.
+
+    A function of its own so that pixels of one task are gone before the peak of the next is measured.
+    """
+    with contextlib.suppress(OSError):  # Linux alone counts a process's peak anew
+        _CLEAR_PEAK.write_text("5")
+    STATED.clear()
+    step, begun, blobs = some[0].step, time.perf_counter(), Blobs(workspace)
+    try:
+        ahead = {} if read is None else {"ahead": read()}
+        given = given_to(some)
+        if len(some) > 1 or not step.function:
+            made = list(load(step.together)(given, blobs=blobs, **ahead))
+        else:
+            made = [load(step.function)(given[0][0], parameters=given[0][1], blobs=blobs, **ahead)]
+        if len(made) != len(some):  # nobody could tell whose rows they are
+            raise ValueError(f"{step.together} gave {len(made)} results for {len(some)}")
+        done = [_not_done(each) if isinstance(each, InpaintBenchError) else _done(each) for each in made]
+    except (Exception, SystemExit) as error:  # a method of somebody's own may call sys.exit
+        done = [_not_done(error)]
+        done[0]["reason"] += "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
+    if _STATUS.exists():
+        peak = next(int(line.split()[1]) >> 10 for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+    else:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20  # macOS counts bytes
+    spent = {"seconds": round((time.perf_counter() - begun) / len(done), 4), "peak_mebibytes": peak}
+    return [{**result, **spent, **STATED} for result in done]
+
+
+def _done(records: Sequence[Any]) -> dict[str, Any]:
+    spoilt = any(UNEXPECTED in (getattr(record, "details", None) or ()) for record in records)
+    return {"status": "spoilt" if spoilt else "done", "rows": rows_json(records)}
+
+
+def _not_done(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, Rejected):
+        return {"status": "rejected", "reason": str(error)}
+    if isinstance(error, NetworkError | VerifyError):  # the next run tries it again, when the file may have been mended
+        damaged = {"damaged": True} if isinstance(error, VerifyError) else {}
+        return {"status": "failed", "failure": True, "reason": str(error), **damaged}
+    if isinstance(error, ProgramFailed):
+        return {"status": "rejected", "failure": True, "reason": str(error)}
+    if isinstance(error, MemoryError):
+        limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+        stated = f" (limit {limit / 2**30:.1f} GiB)" if limit != resource.RLIM_INFINITY else ""
+        return {"status": "rejected", "failure": True, "reason": f"needs more memory than there is{stated}"}
+    if isinstance(error, SystemExit):
+        return {"status": "failed", "failure": True, "reason": f"it ended its process with exit status {error.code}"}
+    if is_disk_error(error) or isinstance(error, UnknownNameError):
+        return {"status": "fatal", "reason": _sentence(error)}
+    if isinstance(error, InpaintBenchError):
+        return {"status": "rejected", "reason": str(error)}
+    trace = "".join(traceback.format_exception(error))
+    return {"status": "failed", "failure": True, "reason": _sentence(error), "trace": trace}
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror + (f": {error.filename}" if error.filename else "")
+    return str(error) if isinstance(error, InpaintBenchError) else f"{type(error).__name__}: {error}"
 
 
 class Children:

@@ -8,9 +8,8 @@ from typing import Any
 
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Progress
-from inpaintbench.executors.children import Children, default_memory_bytes, result
+from inpaintbench.executors.children import AHEAD, Children, default_memory_bytes, perform_all, result
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
-from inpaintbench.executors.performing import AHEAD, perform_all
 from inpaintbench.workspace import Workspace
 
 _LOOK_SECONDS = 0.5

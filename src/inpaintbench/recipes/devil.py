@@ -20,14 +20,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import Deviation, unknown_name
 from inpaintbench.curation import duplicates, measuring, select
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError, Rejected, RunError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
@@ -54,7 +53,7 @@ from inpaintbench.recipes.options import (
     Seed,
     StrictRules,
 )
-from inpaintbench.recipes.promised import promised_levels
+from inpaintbench.recipes.own_masks import promised_levels
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
 from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns, to_records
@@ -451,7 +450,7 @@ def label(recipe: DevilRecipe, executor: Executor, workspace: Workspace) -> None
         RunError: every clip is dropped.
         Waiting: people have not answered yet; says where the questions are.
     """
-    from inpaintbench.curation.funnel.write import write_review
+    from inpaintbench.curation.funnel import write_review
 
     clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
     require(clips, "clips", "curation clips")

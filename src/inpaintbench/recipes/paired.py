@@ -23,7 +23,7 @@ from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
 from inpaintbench.masks.axis_versions import GENERATOR, vary
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.recipes import leakage, stages
-from inpaintbench.recipes.promised import promised_levels
+from inpaintbench.recipes.own_masks import promised_levels
 from inpaintbench.steps import AXES_OF_ITEMS, AXIS_CLIPS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
 from inpaintbench.tables import to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of

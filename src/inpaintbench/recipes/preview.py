@@ -19,7 +19,7 @@ from inpaintbench.catalogue import attribute_at, joined, unknown_name
 from inpaintbench.curation.invented_text import invented_timed_text
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.curation.sources import SOURCES, embedded
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.masks import render
 from inpaintbench.masks.axes import AXES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from inpaintbench.deviations import Deviation, holding
+from inpaintbench.catalogue import Deviation, holding
 from inpaintbench.recipes import RECIPES, settings, stages
 
 

@@ -17,11 +17,10 @@ from old_journals import write_version_1
 from postgres import Postgres
 from sqlalchemy import text
 
-from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal import Journal, backup, restore
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.journal.participants import Arrival, Participants
 from inpaintbench.annotate.journal.schema import CONTENTS
-from inpaintbench.annotate.journal.store import backup, restore
 from inpaintbench.errors import InputError, WorkspaceError
 
 STUDY, TOGETHER = "study-1", 3

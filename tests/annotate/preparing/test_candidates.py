@@ -13,8 +13,7 @@ from study_world import few_items, pictures, predicted, run_by_hand
 
 from inpaintbench import frozen, video
 from inpaintbench.annotate.preparing.pictures import frames_of, hole_of
-from inpaintbench.annotate.preparing.proxies import Candidates, read_runs, showable
-from inpaintbench.annotate.preparing.subjects import item_subjects
+from inpaintbench.annotate.preparing.proxies import Candidates, item_subjects, read_runs, showable
 from inpaintbench.errors import InputError, MediaError, UnknownNameError, VerifyError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.annotate.preparing.proxies import StudySubject
 from inpaintbench.annotate.preparing.tasks import Asked, read_gold
 from inpaintbench.errors import InputError
 

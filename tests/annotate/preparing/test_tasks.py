@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from study_world import study_file
 
-from inpaintbench.annotate.preparing.proxies import Candidate, Candidates
-from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn
+from inpaintbench.annotate.preparing.proxies import Candidate, Candidates, StudySubject, clip_subjects, drawn
 from inpaintbench.annotate.preparing.tasks import (
     LeftOut,
     check_questions,

@@ -11,7 +11,7 @@ from inpaintbench import video
 from inpaintbench.curation.attributes import detections as foreground_fraction
 from inpaintbench.curation.attributes.detections import Detected, ForegroundFraction, SceneryObjectFraction, covered, staying
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.models.yolox import KINDS
+from inpaintbench.models.detectors import KINDS
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -68,7 +68,7 @@ def test_a_box_stays_where_its_kind_overlaps_for_frames_on_end() -> None:
 
 def test_what_lives_in_scenery_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     boxes = np.array([[0.0, 0, 10, 10], [10, 0, 40, 10]]), np.array([KINDS.index("person"), KINDS.index("bear")])
-    monkeypatch.setattr(foreground_fraction.yolox, "object_boxes", lambda frame, *, score_threshold: boxes)
+    monkeypatch.setattr(foreground_fraction.detectors, "object_boxes", lambda frame, *, score_threshold: boxes)
     clip = ItemView.of_arrays(truth=np.zeros((12, 20, 100, 3), np.uint8))
     assert ForegroundFraction().measure(clip) == pytest.approx(0.05)
     assert SceneryObjectFraction().measure(clip) == pytest.approx(0.15)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inpaintbench.curation.sources.edit_clips import read_prompts
+from inpaintbench.curation.sources.edit_folders import read_prompts
 from inpaintbench.errors import InputError
 
 ROWS = [

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from selection_world import EVIL, RULES, fill
 
 from inpaintbench.curation.facts import Facts, LicenceCheck
-from inpaintbench.curation.funnel import plots
+from inpaintbench.curation.funnel import plots, write_funnel, write_what_if
 from inpaintbench.curation.funnel.stages import efforts, failures, funnel_words, grouped, licence_counts, stages
-from inpaintbench.curation.funnel.write import write_funnel, write_what_if
 from inpaintbench.curation.judging import select_clips, stored_selection, what_if
 from inpaintbench.curation.rules import parse_rules
 from inpaintbench.curation.why import find_clip, trail

@@ -18,8 +18,8 @@ from inpaintbench.curation.sources.drawn_people import (
     paint_picture,
     pictures,
 )
-from inpaintbench.curation.sources.figure_pose import POSES
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.figure import POSES
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 

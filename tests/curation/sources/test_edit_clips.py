@@ -13,7 +13,7 @@ from PIL import Image
 
 from inpaintbench import video
 from inpaintbench.curation.sources.base import PARTS
-from inpaintbench.curation.sources.edit_clips import EditClips
+from inpaintbench.curation.sources.edit_folders import EditClips
 from inpaintbench.errors import InputError, Rejected
 
 SHAPE = (24, 32)

@@ -20,8 +20,7 @@ from inpaintbench.curation.sources.embedded import (
     stills_and_pans,
     water_share,
 )
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import MOTIONS
+from inpaintbench.curation.sources.virtual_camera import MOTIONS, PHOTOGRAPHS
 from inpaintbench.errors import InputError, UnknownNameError
 
 SIZES = [(416, 240), (832, 480), (854, 480)]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.curation.sources.figure import Figure, covers, draw_look, labels, place_figure
-from inpaintbench.curation.sources.figure_pose import POSES, Pose, skeleton
+from inpaintbench.curation.sources.figure import POSES, Figure, Pose, covers, draw_look, labels, place_figure, skeleton
 from inpaintbench.types import Joint
 
 

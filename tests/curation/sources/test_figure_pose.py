@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.curation.sources.figure_pose import (
+from inpaintbench.curation.sources.figure import (
     FOREARM,
     HALF_HIPS,
     HALF_SHOULDERS,

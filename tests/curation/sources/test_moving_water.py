@@ -2,7 +2,7 @@ import cv2
 import numpy as np
 import pytest
 
-from inpaintbench.curation.sources.moving_water import BEND_HEIGHT, GRAVITY, fill, lay_shoreline
+from inpaintbench.curation.sources.embedded import BEND_HEIGHT, GRAVITY, fill, lay_shoreline
 
 VIEW = (120, 80)
 

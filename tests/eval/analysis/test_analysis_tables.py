@@ -13,7 +13,6 @@ from tests.eval.report.hand_made import FINGERPRINT, SLICES, VALUES, dataset, sc
 
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
-from inpaintbench.eval.analysis.files import ranked_rows
 from inpaintbench.eval.analysis.means import (
     ABSENT,
     Cell,
@@ -29,7 +28,7 @@ from inpaintbench.eval.analysis.means import (
     table_1,
     table_2,
 )
-from inpaintbench.eval.analysis.write import PAGE, write_analysis
+from inpaintbench.eval.analysis.write import PAGE, ranked_rows, write_analysis
 from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities
 from inpaintbench.eval.results.tables import Results

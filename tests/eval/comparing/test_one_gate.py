@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 from tests.eval.report.hand_made import COUNTING, dataset, score
 
-from inpaintbench.eval.analysis import files
+from inpaintbench.eval.analysis import write
 from inpaintbench.eval.analysis.means import best as best_of_analysis
 from inpaintbench.eval.analysis.means import means_of, over_methods
 from inpaintbench.eval.analysis.means import places as places_of_analysis
@@ -100,9 +100,9 @@ def pages(results: Results, quantity: Quantity, name: str) -> dict[str, Told]:
     strong = {row.key for row in table.rows if row.cells[at].strong}
     csv_places = {
         (row["slice"], row["method"]): int(row["place"]) if row["place"] else None
-        for row in csv.DictReader(io.StringIO(files.table_1_csv(means).decode()))
+        for row in csv.DictReader(io.StringIO(write.table_1_csv(means).decode()))
     }
-    section = re.search(rf"## X, {name[2:]}\n(.*?)(?=\n## |\Z)", files.table_1_markdown(means).decode(), re.DOTALL)
+    section = re.search(rf"## X, {name[2:]}\n(.*?)(?=\n## |\Z)", write.table_1_markdown(means).decode(), re.DOTALL)
     bold = {line.split(" | ")[0].removeprefix("| ") for line in section[1].splitlines() if "**" in line} if section else set()
     summary = {
         row["method"]: row["place"]

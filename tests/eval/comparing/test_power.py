@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.comparing.power import Design, Deviations, effects_of, least_effect, needed, power_of
-from inpaintbench.eval.comparing.simultaneous import simultaneous
+from inpaintbench.eval.comparing.simultaneous import Design, Deviations, effects_of, least_effect, needed, power_of, simultaneous
 
 DEVIATIONS = Deviations(films=1.0, clips=1.2, masks=1.6)
 

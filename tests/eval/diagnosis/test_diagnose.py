@@ -23,8 +23,7 @@ from tests.eval.diagnosis.made import (
 )
 
 from inpaintbench.eval.comparing.looked_at import Effect
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import EFFECT_COLUMNS, effect_rows, effects_csv, plain
+from inpaintbench.eval.diagnosis import EFFECT_COLUMNS, diagnose, effect_rows, effects_csv, plain
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.page import parts_of, render

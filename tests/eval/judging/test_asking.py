@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import NotMeasurable, Unavailable
+from inpaintbench.eval import judging
 from inpaintbench.eval.adapters import posting
-from inpaintbench.eval.judging import asking
 from inpaintbench.eval.metrics.judge import Judge
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.view import ItemView
@@ -79,8 +79,8 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def judged(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv(asking.PROGRAM.variable, f"{server}/v1/chat/completions")
-    monkeypatch.setenv(asking.MODEL, "made-up-7b")
+    monkeypatch.setenv(judging.PROGRAM.variable, f"{server}/v1/chat/completions")
+    monkeypatch.setenv(judging.MODEL, "made-up-7b")
     monkeypatch.setattr(posting, "_FIRST_PAUSE_SECONDS", 0.01)
     Answering.asked.clear()
     return server
@@ -148,13 +148,13 @@ def test_an_answer_that_cannot_be_read_leaves_no_value_and_is_kept(judged: str, 
 def test_a_server_that_fails_is_asked_again_by_the_next_run(
     judged: str, path: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(asking.PROGRAM.variable, judged + path)
+    monkeypatch.setenv(judging.PROGRAM.variable, judged + path)
     with pytest.raises(Unavailable, match=reason):
         measured()
 
 
 def test_a_busy_server_is_asked_again_at_once(judged: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(asking.PROGRAM.variable, f"{judged}/busy")
+    monkeypatch.setenv(judging.PROGRAM.variable, f"{judged}/busy")
     monkeypatch.setattr(Answering, "busy", 2)
     assert measured().value is not None
 
@@ -165,27 +165,27 @@ assert item["model"] == "mine 1" and item["seed"] == 0 and len(frames) == 3
 said = {name: "ANSWER: " + {"object": "yes", "effects": "all", "natural": "1"}[name] for name in item["questions"]}
 (target / "numbers.json").write_text(json.dumps({"answers": said}))
 """
-    brought.give(asking.PROGRAM, body, tmp_path, monkeypatch)
-    monkeypatch.setenv(asking.MODEL, "mine 1")
+    brought.give(judging.PROGRAM, body, tmp_path, monkeypatch)
+    monkeypatch.setenv(judging.MODEL, "mine 1")
     assert measured().value == 0
     before = Judge.state()
     assert before.startswith("mine 1 ")
-    brought.give(asking.PROGRAM, "(target / 'numbers.json').write_text('{}')", tmp_path, monkeypatch)
+    brought.give(judging.PROGRAM, "(target / 'numbers.json').write_text('{}')", tmp_path, monkeypatch)
     assert Judge.state() != before
     with pytest.raises(Unavailable, match="wrote no answers to object, effects, natural"):
         measured()
 
 
 def test_without_a_judge_or_its_name_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(asking.PROGRAM.variable, raising=False)
-    monkeypatch.delenv(asking.MODEL, raising=False)
+    monkeypatch.delenv(judging.PROGRAM.variable, raising=False)
+    monkeypatch.delenv(judging.MODEL, raising=False)
     with pytest.raises(NotMeasurable, match="no judge is named: set INPAINTBENCH_JUDGE to a program that writes the answers"):
         measured()
     assert Judge.state() == "missing"
-    monkeypatch.setenv(asking.PROGRAM.variable, "http://127.0.0.1:1/v1/chat/completions")
+    monkeypatch.setenv(judging.PROGRAM.variable, "http://127.0.0.1:1/v1/chat/completions")
     with pytest.raises(NotMeasurable, match="set INPAINTBENCH_JUDGE_MODEL to the name and version of its model"):
         measured()
-    monkeypatch.setenv(asking.MODEL, "made-up-7b")
+    monkeypatch.setenv(judging.MODEL, "made-up-7b")
     assert Judge.state() == "made-up-7b"
     with pytest.raises(Unavailable, match="cannot be asked"):
         measured()

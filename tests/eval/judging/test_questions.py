@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inpaintbench.errors import NotMeasurable, UnknownNameError
-from inpaintbench.eval.judging.asking import read_answer, stored, stored_names
+from inpaintbench.eval.judging import read_answer, stored, stored_names
 from inpaintbench.types import Prompts
 
 

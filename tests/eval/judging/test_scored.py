@@ -12,7 +12,7 @@ import pytest
 from every_metric import HEIGHT, WIDTH, moving_picture, noisy, wandering_hole
 
 from inpaintbench import video
-from inpaintbench.eval.judging import asking
+from inpaintbench.eval import judging
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Dataset, Prediction, Score
@@ -51,7 +51,7 @@ def test_answers_are_stored_and_a_server_is_asked_until_it_has_answered(tmp_path
     workspace = Workspace(tmp_path / "run")
     blob, _ = workspace.blobs.put(".mp4", partial(video.write_lossless, frames=noisy(truth, levels=20), fps=25.0))
     predicted = Predicted("noise", [Prediction("noise", "1", "item", blob, True, 0)])
-    monkeypatch.setenv(asking.MODEL, "made-up-7b")
+    monkeypatch.setenv(judging.MODEL, "made-up-7b")
 
     def scored() -> Score:
         with LocalExecutor(workspace, workers=0) as executor:
@@ -62,10 +62,10 @@ def test_answers_are_stored_and_a_server_is_asked_until_it_has_answered(tmp_path
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Content) as running:
         address = f"http://127.0.0.1:{running.server_port}/v1/chat/completions"
-        monkeypatch.setenv(asking.PROGRAM.variable, "http://127.0.0.1:1/v1/chat/completions")
+        monkeypatch.setenv(judging.PROGRAM.variable, "http://127.0.0.1:1/v1/chat/completions")
         assert "cannot be asked" in str(scored().reason)
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        monkeypatch.setenv(asking.PROGRAM.variable, address)
+        monkeypatch.setenv(judging.PROGRAM.variable, address)
         found = scored()
         assert (found.value, Content.asked) == (1.0, 2)
         assert (found.details["model"], found.details["seed"]) == ("made-up-7b", 0)
@@ -74,7 +74,7 @@ def test_answers_are_stored_and_a_server_is_asked_until_it_has_answered(tmp_path
         assert scored() == found
         assert Content.asked == 2
         # Another model answers anew.
-        monkeypatch.setenv(asking.MODEL, "made-up-8b")
+        monkeypatch.setenv(judging.MODEL, "made-up-8b")
         assert scored().details["model"] == "made-up-8b"
         assert Content.asked == 4
         running.shutdown()

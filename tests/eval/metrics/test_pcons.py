@@ -13,7 +13,7 @@ from tests.eval.metrics.published import metric_of, published_item
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.pcons import Pcons, smallest_squared_difference
-from inpaintbench.eval.protocols.variants import CEILING_DECIBELS, POOLED, Constants, mean_of_decibels
+from inpaintbench.eval.protocols.base import CEILING_DECIBELS, POOLED, Constants, mean_of_decibels
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 

@@ -13,7 +13,7 @@ from tests.eval.metrics.test_mse import random_item
 from inpaintbench import regions
 from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics.psnr import Mse, Psnr, decibels
-from inpaintbench.eval.protocols.variants import CEILING_DECIBELS, POOLED, mean_of_decibels
+from inpaintbench.eval.protocols.base import CEILING_DECIBELS, POOLED, mean_of_decibels
 from inpaintbench.eval.values.statistics import InfiniteRule
 from inpaintbench.view import ItemView
 

@@ -14,7 +14,7 @@ from tests.eval.metrics.test_mse import random_item
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.ssim import Ssim
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS
 from inpaintbench.view import ItemView
 
 

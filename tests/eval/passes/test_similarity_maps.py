@@ -7,7 +7,7 @@ import pytest
 
 from inpaintbench.eval.metrics import ssim as similarity_maps
 from inpaintbench.eval.metrics.ssim import Ssim, is_worth_compiling, similarity_map
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS
 
 numba = pytest.importorskip("numba", reason="numba is not installed")
 

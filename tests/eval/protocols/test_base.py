@@ -10,8 +10,7 @@ from inpaintbench.errors import UnknownNameError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.psnr import Mse
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.variants import mean_of_decibels
+from inpaintbench.eval.protocols.base import Protocol, mean_of_decibels
 from inpaintbench.types import canonical_json
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 import pytest
 from of_wings import names_of_the_core
 
-from inpaintbench.deviations import Deviation, holding
+from inpaintbench.catalogue import Deviation, holding
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol

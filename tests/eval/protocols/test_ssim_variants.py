@@ -11,7 +11,7 @@ from tests.eval.metrics.test_mse import random_item
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.ssim import Ssim
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS
 from inpaintbench.view import ItemView
 
 VALID = [name for name, constants in SSIM_VARIANTS.items() if constants["padding"] == "valid"]

@@ -13,7 +13,7 @@ from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.comparing.looked_at import Effect
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, Explained, Together, Unexplained
+from inpaintbench.eval.diagnosis import Curve, Diagnosis, Explained, Together, Unexplained
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results

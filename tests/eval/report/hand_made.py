@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from inpaintbench.eval.protocols.base import mean_of_decibels
 from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.protocols.variants import mean_of_decibels
 from inpaintbench.types import Dataset, Frames, Hole, Score, Slice
 
 FINGERPRINT = CORRECTED.fingerprint

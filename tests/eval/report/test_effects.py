@@ -14,8 +14,7 @@ from tests.eval.report.diagnosed import MSE, PSNR, SOURCES, diagnosis_of, paired
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Diagnosis
+from inpaintbench.eval.diagnosis import Diagnosis, diagnose
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import effects, figures, page
 from inpaintbench.eval.report.figures import paper_figure, versus_figure

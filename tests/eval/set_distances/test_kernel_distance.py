@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.eval.metrics.base import Comparison, Features
-from inpaintbench.eval.set_distances import kernel_distance
+from inpaintbench.eval.set_distances import samples
 
 
 def naive(one: np.ndarray, other: np.ndarray) -> float:
@@ -32,7 +32,7 @@ def sets_of(one: np.ndarray, other: np.ndarray, *, items: int) -> list[Features]
 
 def compare(sets: list[Features], sources: list[str] | None = None, **constants: Any) -> Comparison:
     asked = {"subsets": 0, "subset_size": 1000, "subset_seed": 0} | constants
-    return kernel_distance.compare(sets, sources or ["a"] * len(sets), **asked)
+    return samples.compare(sets, sources or ["a"] * len(sets), **asked)
 
 
 @pytest.mark.parametrize("items", [1, 3, 9])
@@ -118,11 +118,11 @@ def test_constant_features_of_both_sets_do_not_differ() -> None:
 
 
 def test_beyond_many_vectors_the_exact_form_is_replaced_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_distance, "MOST_EXACT", 99)
+    monkeypatch.setattr(samples, "MOST_EXACT", 99)
     sets = sets_of(vectors(100, 5, seed=0), vectors(90, 5, seed=1, mean=0.6), items=10)
     found = compare(sets, subset_size=40)
     assert found.details.pop("note") == "more than 99 vectors: the mean over 100 random subsets of 40, not all pairs"
     assert found == compare(sets, subsets=100, subset_size=40)
     assert "of 90, not" in compare(sets, subset_size=1000).details["note"]
-    monkeypatch.setattr(kernel_distance, "MOST_EXACT", 100)
+    monkeypatch.setattr(samples, "MOST_EXACT", 100)
     assert compare(sets).details == {"n": 100, "n_truth": 90, "d": 5, "paired": True}

@@ -6,8 +6,8 @@ import scipy.optimize
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Comparison, Features
-from inpaintbench.eval.set_distances import separability
-from inpaintbench.eval.set_distances.separability import Machine
+from inpaintbench.eval.set_distances import samples
+from inpaintbench.eval.set_distances.samples import Machine
 
 
 def pairs(n: int, d: int, *, seed: int = 0, shift: float = 0.3, noise: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
@@ -21,8 +21,8 @@ def compared(prediction: np.ndarray, truth: np.ndarray, *, ties: str = "loss", i
     parts = zip(np.array_split(prediction, items), np.array_split(truth, items), strict=True)
     sets, clusters = [Features(*part) for part in parts], ["a"] * items
     return (
-        separability.paired(sets, clusters, cost=1.0, ties=ties),
-        separability.unpaired(sets, clusters, cost=1.0),
+        samples.paired(sets, clusters, cost=1.0, ties=ties),
+        samples.unpaired(sets, clusters, cost=1.0),
     )
 
 
@@ -111,10 +111,10 @@ def test_items_do_not_matter() -> None:
 
 def test_both_scores_share_one_training() -> None:
     sets = [Features(*pairs(100, 10, seed=4))]
-    first = separability.separation(sets, ["a"], cost=1.0)
+    first = samples.separation(sets, ["a"], cost=1.0)
     same = [Features(*(features.copy() for features in sets[0]))]
-    assert separability.separation(same, ["a"], cost=1.0) is first
-    assert separability.separation(same, ["a"], cost=0.001) is not first
+    assert samples.separation(same, ["a"], cost=1.0) is first
+    assert samples.separation(same, ["a"], cost=0.001) is not first
 
 
 def test_what_cannot_be_compared_has_a_reason() -> None:
@@ -123,7 +123,7 @@ def test_what_cannot_be_compared_has_a_reason() -> None:
         assert found.value is None
         assert "NaN or infinite" in str(found.reason)
     with pytest.raises(NotMeasurable, match="do not come in pairs"):
-        separability.separation([Features(prediction[:4], truth)], ["a"], cost=1.0)
+        samples.separation([Features(prediction[:4], truth)], ["a"], cost=1.0)
 
 
 def test_constant_features_have_a_score() -> None:

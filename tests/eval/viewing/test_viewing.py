@@ -16,7 +16,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scor
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
-from inpaintbench.eval.viewing.pages import entries, server
+from inpaintbench.eval.viewing import entries, server
 
 
 def report(folder: Path, values: dict[str, dict[str, float | None]]) -> None:

@@ -16,8 +16,7 @@ from inpaintbench.cli import app
 from inpaintbench.errors import InputError, NetworkError
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.export.publishing.fetch import fetch
-from inpaintbench.export.publishing.plan import plan
-from inpaintbench.export.publishing.push import push
+from inpaintbench.export.publishing.push import plan, push
 from inpaintbench.export.verify import file_problems
 
 NAME = "somebody/challenge"

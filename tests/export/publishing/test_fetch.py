@@ -13,8 +13,7 @@ from publishing_data import contents
 from inpaintbench import frozen, manifest
 from inpaintbench.errors import InpaintBenchError, InputError, NetworkError, UnknownNameError, VerifyError
 from inpaintbench.export.publishing.fetch import fetch
-from inpaintbench.export.publishing.plan import plan
-from inpaintbench.export.publishing.push import push
+from inpaintbench.export.publishing.push import plan, push
 from inpaintbench.export.verify import verify
 from inpaintbench.files import file_sha256
 

@@ -11,7 +11,7 @@ from publishing_data import contents, make_dataset
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.export.publishing.plan import plan
+from inpaintbench.export.publishing.push import plan
 from inpaintbench.export.verify import verify
 
 

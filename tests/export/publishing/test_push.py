@@ -10,8 +10,7 @@ from hub_server import TOKEN, HubServer, Request
 from publishing_data import contents, make_dataset
 
 from inpaintbench.errors import InpaintBenchError, InputError, NetworkError, VerifyError
-from inpaintbench.export.publishing.plan import Plan, plan
-from inpaintbench.export.publishing.push import push
+from inpaintbench.export.publishing.push import Plan, plan, push
 from inpaintbench.export.verify import there
 
 NAME = "somebody/clips"
@@ -213,7 +212,7 @@ def test_a_server_that_repeats_what_it_was_sent_never_gives_the_token_away(
 KILLED = """
 import sys
 from inpaintbench.export.publishing import push as module
-from inpaintbench.export.publishing.plan import plan
+from inpaintbench.export.publishing.push import plan
 module._FEWEST_FILES_A_COMMIT = 2
 module.push(plan(sys.argv[1], licence="CC-BY-4.0"), sys.argv[2])
 """

@@ -17,8 +17,7 @@ from inpaintbench.errors import InputError, NetworkError, VerifyError
 from inpaintbench.export.diff import difference, manifest_at
 from inpaintbench.export.layout import media_names
 from inpaintbench.export.publishing.fetch import verify_hub
-from inpaintbench.export.publishing.plan import plan
-from inpaintbench.export.publishing.push import push
+from inpaintbench.export.publishing.push import plan, push
 from inpaintbench.export.verify import sampled, verify
 from inpaintbench.types import Dataset
 

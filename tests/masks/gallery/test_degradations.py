@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.gallery import Panel, Tile, panels, pictures, quantity_of, write_gallery
+from inpaintbench.masks.gallery import Panel, Tile, panels, quantity_of, write_gallery
 from inpaintbench.masks.gallery import tile_page as facts
 from inpaintbench.masks.gallery.panels import AREA, CHANGE
 from inpaintbench.masks.generators.base import Drawn
@@ -145,7 +145,7 @@ def test_clips_show_their_change_over_time(tmp_path: Path) -> None:
     assert "change over 9 frames, 0.0 – 31.4 %" in html
     assert "<span>change over time</span> 0.0 – 31.4 %" in html
     assert 'aria-label="frames 0, 2, 3, 5, 6, 8 of 9"' in html
-    drawn = pictures.draw(tile, 8, pictures.FORMS[0])
+    drawn = panels.draw(tile, 8, panels.FORMS[0])
     assert (drawn.hole, drawn.outline, drawn.over_time) == (None, None, None)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
-from inpaintbench.masks.generators.motion import DrawFrame, Motion
+from inpaintbench.masks.generators.shapes import DrawFrame, Motion
 
 HEIGHT, WIDTH = 24, 40
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, features
 
 from inpaintbench.masks.overlays.fonts import find_font, load
+from inpaintbench.masks.overlays.lines import Line, Run, base_level, levels, seen_order, wrapped
 from inpaintbench.masks.overlays.styles import Look
-from inpaintbench.masks.overlays.tags import Run
-from inpaintbench.masks.overlays.wrapping import Line, base_level, levels, seen_order, wrapped
 
 pytestmark = pytest.mark.skipif(not features.check("raqm"), reason="Pillow has no raqm")
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
-from inpaintbench.masks.overlays import wrapping
+from inpaintbench.masks.overlays import lines
 from inpaintbench.masks.overlays.fonts import installed_families
 from inpaintbench.masks.overlays.raster import Placed, place
 from inpaintbench.masks.overlays.styles import Style
@@ -120,7 +120,7 @@ def test_everything_lies_within_the_frame_and_few_events_never_collide(
 
 
 def test_a_text_that_needs_shaping_is_refused_without_raqm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wrapping.features, "check", lambda name: False)
+    monkeypatch.setattr(lines.features, "check", lambda name: False)
     with pytest.raises(InputError, match="needs shaping and Pillow has no raqm"):
         put(TextEvent(0, 1, "שלום"))
     assert text_of(put(TextEvent(0, 1, "plain"))[0]) == ["plain"]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.masks.overlays.lines import apply_tags
 from inpaintbench.masks.overlays.styles import (
     COLOURS,
     SIZE_FRACTIONS,
@@ -18,7 +19,6 @@ from inpaintbench.masks.overlays.styles import (
     in_pixels,
     stated,
 )
-from inpaintbench.masks.overlays.tags import apply_tags
 
 BASE = in_pixels(Style(), height=288, width=384)
 

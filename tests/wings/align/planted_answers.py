@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.wings.align.matching import Pair, Votes
 from inpaintbench.wings.align.reading import Ballot, Measured
+from inpaintbench.wings.align.win_ratios import Pair, Votes
 
 GROUPS, PAIRS, RATERS = 10, 3, 30
 """EditBoard's study of one dimension: 900 answers."""

@@ -11,9 +11,8 @@ from tests.wings.align.planted_answers import ballot, measured, planted_scores, 
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.wings.align.align import EVERYTHING, Family, against, asked_for, verdicts
 from inpaintbench.wings.align.bootstrap import Bootstrap
-from inpaintbench.wings.align.matching import Votes, ceiling, matched, votes_of
 from inpaintbench.wings.align.reading import TIE, Ballot, Measured
-from inpaintbench.wings.align.win_ratios import selection
+from inpaintbench.wings.align.win_ratios import Votes, ceiling, matched, selection, votes_of
 
 FEW = Bootstrap(replicates=50)
 

@@ -8,7 +8,7 @@ from scipy import stats
 from tests.wings.align.planted_answers import planted_scores, planted_votes, shares
 
 from inpaintbench.wings.align.bootstrap import Bootstrap, Sample, correlation, rate
-from inpaintbench.wings.align.matching import matched
+from inpaintbench.wings.align.win_ratios import matched
 
 QUICK = Bootstrap(replicates=400)
 STUDIES = 200

@@ -4,7 +4,7 @@ import pytest
 
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.results.quantity import Quantity, metric_label, quantity_label
-from inpaintbench.wings.align.plots import label_of
+from inpaintbench.wings.align.page import label_of
 
 
 @pytest.mark.parametrize("quantity", [Quantity("psnr", "hole"), Quantity("lpips", "frame"), Quantity("hole_sharpness", "band")])

@@ -13,8 +13,8 @@ from tests.wings.align.planted_answers import ballot, measured
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.wings.align.bootstrap import Bootstrap
-from inpaintbench.wings.align.matching import matched, tie_threshold, votes_of
 from inpaintbench.wings.align.reading import TIE, Ballot
+from inpaintbench.wings.align.win_ratios import matched, tie_threshold, votes_of
 
 FEW = Bootstrap(replicates=50)
 SCORES = {("x", "a"): 3.0, ("x", "b"): 1.0, ("y", "a"): 2.0, ("y", "b"): 2.0, ("z", "a"): 1.0, ("z", "b"): 1.4}

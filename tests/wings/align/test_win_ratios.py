@@ -8,9 +8,8 @@ from scipy import stats
 from tests.wings.align.planted_answers import ballot, measured
 
 from inpaintbench.wings.align.bootstrap import Bootstrap
-from inpaintbench.wings.align.matching import votes_of
 from inpaintbench.wings.align.reading import TIE
-from inpaintbench.wings.align.win_ratios import Point, _kendall, _pearson, _spearman, by_method, correlations, points
+from inpaintbench.wings.align.win_ratios import Point, _kendall, _pearson, _spearman, by_method, correlations, points, votes_of
 
 
 def test_win_ratios_by_hand() -> None:

@@ -25,12 +25,11 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.settings import build, corrupt
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset, Plain, Prediction
-from inpaintbench.wings.chalearn.fingerprint import FingerprintRecipe, check, moisture_level
+from inpaintbench.wings.chalearn.fingerprint import ANGLES, FingerprintRecipe, check, moisture_level
 from inpaintbench.wings.chalearn.fingerprints import fields as elastic
 from inpaintbench.wings.chalearn.fingerprints.estimation import singular_points
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
-from inpaintbench.wings.chalearn.print_geometry import ANGLES
 from inpaintbench.workspace import Workspace
 
 RECIPE = FingerprintRecipe(fingers=6, impressions=2, law="uniform", orientation_fields=True)

@@ -15,11 +15,11 @@ from datasets import load_dataset
 from pose_files import lsp_file
 
 from inpaintbench import frozen, video
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.masks.block_json import hole_of, read_blocks, write_blocks
+from inpaintbench.masks.generators.given import hole_of, read_blocks, write_blocks
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Plain

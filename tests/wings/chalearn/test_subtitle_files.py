@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import TextEvent
+from inpaintbench.wings.chalearn.captions import parse_timed_text, read_timed_text
 from inpaintbench.wings.chalearn.cues import TimedText
-from inpaintbench.wings.chalearn.subtitle_files import parse_timed_text, read_timed_text
 
 SUBRIP = """1
 00:00:01,000 --> 00:00:02,500 X1:10 X2:20 Y1:30 Y2:40

@@ -15,8 +15,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames
 from inpaintbench.wings.editboard.checking import Checked, Finding, check, needed
-from inpaintbench.wings.editboard.manifest import read_manifest
-from inpaintbench.wings.editboard.media import look
+from inpaintbench.wings.editboard.media import look, read_manifest
 from inpaintbench.wings.editboard.scoring import Measuring, Scored
 from inpaintbench.workspace import Workspace
 

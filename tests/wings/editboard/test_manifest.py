@@ -8,7 +8,7 @@ import pytest
 from tests.wings.editboard.given import line, world, write_list
 
 from inpaintbench.errors import InputError
-from inpaintbench.wings.editboard.manifest import COLUMNS, MODEL, plain, read_manifest
+from inpaintbench.wings.editboard.media import COLUMNS, MODEL, plain, read_manifest
 
 
 def write(path: Path, text: str) -> Path:

@@ -15,7 +15,7 @@ from PIL import Image
 from program import run_here
 
 from inpaintbench import frozen, video
-from inpaintbench.annotate.preparing.subjects import item_subjects
+from inpaintbench.annotate.preparing.proxies import item_subjects
 from inpaintbench.curation.nearer import window
 from inpaintbench.curation.normalizers.sizing import Cover
 from inpaintbench.errors import InputError, RunError, UndeclaredNeedError, UnknownNameError

@@ -29,7 +29,7 @@ from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Frames, Score
 from inpaintbench.view import ItemView
-from inpaintbench.wings.editboard import worker
+from inpaintbench.wings.editboard import scoring
 from inpaintbench.wings.editboard.scoring import Measuring
 
 
@@ -271,7 +271,7 @@ def test_what_vanishes_after_it_was_looked_at_is_a_failure_that_is_tried_again(e
 def test_edits_that_do_not_fit_into_memory_together_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     manifest = write_list(tmp_path, world(tmp_path))
     expected = scored(tmp_path / "together", manifest)
-    monkeypatch.setattr(worker, "_HELD_BYTES", 1)
+    monkeypatch.setattr(scoring, "_HELD_BYTES", 1)
     assert scored(tmp_path / "apart", manifest) == expected
 
 

@@ -15,8 +15,18 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.pages.plots import paper_svg
 from inpaintbench.types import EDIT_TASKS, Score
-from inpaintbench.wings.editboard import plots
-from inpaintbench.wings.editboard.page import as_csv, as_json, as_markdown, render, words, write_transcript
+from inpaintbench.wings.editboard.page import (
+    Axis,
+    as_csv,
+    as_json,
+    as_markdown,
+    axes_of,
+    radar_figure,
+    render,
+    trade_off_figure,
+    words,
+    write_transcript,
+)
 from inpaintbench.wings.editboard.transcript import UNSAID, Told, Transcript, transcript_of
 
 NAME = "editboard/as-published"
@@ -160,7 +170,7 @@ def positions(drawn: str, words: str) -> tuple[float, float]:
 
 def test_farther_out_is_better_on_every_axis_of_a_radar() -> None:
     found = published()
-    drawn = paper_svg(plots.radar_figure(found))
+    drawn = paper_svg(radar_figure(found))
     centre = (280, positions(drawn, "TokenFlow, FF-alpha of the frame: 7.270")[1])
     # FF-alpha is the first axis, straight up: the best of all, 6.37, lies 96 px above the worst, 12.24.
     best, worst = (
@@ -184,17 +194,17 @@ def test_farther_out_is_better_on_every_axis_of_a_radar() -> None:
 
 
 def test_axes_have_the_worst_and_the_best_by_direction() -> None:
-    axes = {axis.metric: axis for axis in plots.axes_of(published())}
+    axes = {axis.metric: axis for axis in axes_of(published())}
     assert (axes["ff_alpha"].worst, axes["ff_alpha"].best) == (12.24, 6.37)
     assert (axes["imaging_quality"].worst, axes["imaging_quality"].best) == (0.487, 0.741)
     for metric, axis in axes.items():
         assert (axis.share(axis.worst), axis.share(axis.best)) == (0, 1)
         assert 0 < axis.share((axis.worst + axis.best) / 2) < 1, metric
-    assert plots.Axis("ff_beta", "frame", 0.3, 0.3).share(0.3) == 1
+    assert Axis("ff_beta", "frame", 0.3, 0.3).share(0.3) == 1
 
 
 def test_execution_grows_to_the_right_and_fidelity_upwards() -> None:
-    drawn = paper_svg(plots.trade_off_figure(published()))
+    drawn = paper_svg(trade_off_figure(published()))
     good = positions(drawn, "TokenFlow, SOSA: Success rate of the frame 0.647, FF-beta of the frame 0.157")
     poor = positions(drawn, "FateZero, SOSA: Success rate of the frame 0.529, FF-beta of the frame 0.172")
     assert good[0] > poor[0]
@@ -217,17 +227,17 @@ def test_a_reference_is_never_the_best_and_stretches_no_axis() -> None:
     found = transcript_of(rows, told, title="t", references=["blank", "another"])
     assert (found.models, found.references) == (("one", "two", "blank"), ("blank",))
     assert found.best["SOSA", "success_rate"] == {"one"}
-    assert [(axis.worst, axis.best) for axis in plots.axes_of(found) if axis.metric == "success_rate"] == [
+    assert [(axis.worst, axis.best) for axis in axes_of(found) if axis.metric == "success_rate"] == [
         (pytest.approx(0.4), pytest.approx(0.51))
     ]  # fmt: skip
     page = render(found, {}, [])
     assert page.count(">reference</span>") == 1
     assert "## blank (reference)" in as_markdown(found).decode()
     assert "<b>0.990" not in page
-    drawn = paper_svg(plots.radar_figure(found))
+    drawn = paper_svg(radar_figure(found))
     rim, beyond = positions(drawn, "one, Success rate of the frame: 0.510"), "blank (reference), Success rate of the frame: 1.000"
     assert positions(drawn, beyond) == rim
-    both = paper_svg(plots.trade_off_figure(found))
+    both = paper_svg(trade_off_figure(found))
     assert "blank: reference, at the edge where it lies beyond all others." in both
     right = positions(both, "blank (reference), SE: Success rate of the frame 1, FF-beta of the frame 1.002")[0]
     assert positions(both, "one, SE: Success rate of the frame 0.51, FF-beta of the frame 0.512")[0] < right <= 260
@@ -236,8 +246,8 @@ def test_a_reference_is_never_the_best_and_stretches_no_axis() -> None:
 def test_too_few_numbers_are_not_drawn() -> None:
     told = {("m", "a"): Told("SE", "1")}
     found = transcript_of([row("m", "a", "ff_beta", 0.1), row("m", "a", "ff_alpha", None)], told, title="t")
-    assert plots.radar_figure(found) is None
-    assert plots.trade_off_figure(found) is None
+    assert radar_figure(found) is None
+    assert trade_off_figure(found) is None
     assert "There are too few numbers to draw." in render(found, {}, [])
 
 
@@ -245,21 +255,21 @@ def test_a_radar_shows_the_tasks_that_have_three_metrics_or_more() -> None:
     told = {(model, item): Told(task, "1") for model in "mn" for item, task in (("a", "SOSA"), ("b", "SE"))}
     metrics = ("ff_alpha", "ff_beta", "semantic_score")
     rows = [row(model, item, metric, value) for model, value in (("m", 1.0), ("n", 2.0)) for item in "ab" for metric in metrics]
-    drawn = paper_svg(plots.radar_figure(transcript_of(rows, told, title="t")))
+    drawn = paper_svg(radar_figure(transcript_of(rows, told, title="t")))
     assert "SOSA: single object" in drawn
     assert "SE: style" not in drawn  # semantic score is not defined there
     alone = transcript_of(
         [one for one in rows if one.method == "m"], {key: told[key] for key in told if key[0] == "m"}, title="t"
     )
-    assert plots.radar_figure(alone) is None  # worst and best are one: it would look perfect
+    assert radar_figure(alone) is None  # worst and best are one: it would look perfect
 
 
 def test_one_edit_alone_and_infinite_means_are_drawn_without_a_fault() -> None:
     told = {("m", "a"): Told(None, "1")}
     values = dict(zip(METRICS, (1.0, 0.2, 3.0, 0.5, math.inf, 0.9, 0.9, 0.5, 0.5), strict=True))
     found = transcript_of([row("m", "a", metric, value) for metric, value in values.items()], told, title="t")
-    assert plots.radar_figure(found) is None
-    assert "inf" not in paper_svg(plots.trade_off_figure(found))
+    assert radar_figure(found) is None
+    assert "inf" not in paper_svg(trade_off_figure(found))
 
 
 @pytest.mark.long

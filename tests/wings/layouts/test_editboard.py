@@ -16,7 +16,7 @@ from PIL import Image
 from inpaintbench import frozen
 from inpaintbench.export.layouts.convert import convert
 from inpaintbench.types import Plain
-from inpaintbench.wings.editboard.manifest import read_manifest
+from inpaintbench.wings.editboard.media import read_manifest
 
 HEADER = ["original_video_path", "edited_video_path", "semantic_mask_path", "source_prompt", "target_prompt"]
 

@@ -15,8 +15,8 @@ from old_format import write_one_file
 
 from inpaintbench import frozen, video
 from inpaintbench.types import Dataset, Plain, Score, Slice
+from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.pack import pack
-from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.workspace import Workspace
 
 HEIGHT, WIDTH, COUNT = 48, 64, 12

@@ -26,11 +26,10 @@ from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Score
 from inpaintbench.wings.leaderboard.board import Board, Entry
-from inpaintbench.wings.leaderboard.gather import Sample, gather
+from inpaintbench.wings.leaderboard.checking import Verdict, _compared, check_agrees, read_submission, verify
+from inpaintbench.wings.leaderboard.pack import Sample, gather
 from inpaintbench.wings.leaderboard.pages import slice_pages
 from inpaintbench.wings.leaderboard.tables import score_table
-from inpaintbench.wings.leaderboard.unpack import read_submission
-from inpaintbench.wings.leaderboard.verify import Verdict, _compared, check_agrees, verify
 from inpaintbench.wings.leaderboard.write import COLUMNS, board_csv, board_json
 from inpaintbench.workspace import Workspace
 

@@ -127,7 +127,7 @@ def test_a_site_is_a_static_space(world: Path, tmp_path: Path) -> None:
 def test_a_place_that_is_taken_is_told_before_anything_is_measured(
     world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inpaintbench.wings.leaderboard.gather.gather", lambda *_, **__: pytest.fail("measured"))
+    monkeypatch.setattr("inpaintbench.wings.leaderboard.pack.gather", lambda *_, **__: pytest.fail("measured"))
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something else than a leaderboard"):
         call("leaderboard", world / "data", tmp_path, "--out", tmp_path)

@@ -10,8 +10,8 @@ from tests.eval.comparing.test_few_sources import METHODS, WORDS, read_csv, told
 
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.contents import Card, Header
-from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.wings.leaderboard.write import write_site
 
 

@@ -27,11 +27,11 @@ from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Slice
 from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.contents import Card, Header
 from inpaintbench.wings.leaderboard.pages import _facts as front_facts
 from inpaintbench.wings.leaderboard.tables import score_notes as board_notes
 from inpaintbench.wings.leaderboard.tables import score_table as board_table
-from inpaintbench.wings.leaderboard.unpack import Submission
 
 __all__ = [
     "test_a_reference_makes_nobody_lack_anything",

@@ -10,7 +10,7 @@ from browser_checks import OpenPage, serious_findings
 from methods_run import PROTOCOL
 
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.wings.leaderboard.gather import gather
+from inpaintbench.wings.leaderboard.pack import gather
 from inpaintbench.wings.leaderboard.write import clips_of, write_site
 
 

@@ -10,8 +10,8 @@ from tests.eval.scoring.test_references import PSNR, read_csv, world
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.types import Score
 from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.contents import Card, Header, header_bytes, read_header
-from inpaintbench.wings.leaderboard.unpack import Submission
 from inpaintbench.wings.leaderboard.write import write_site
 
 

@@ -15,7 +15,7 @@ from tests.wings.leaderboard.test_submission import in_header
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.wings.leaderboard.gather import Sample, gather
+from inpaintbench.wings.leaderboard.pack import Sample, gather
 from inpaintbench.wings.leaderboard.write import write_site
 from inpaintbench.workspace import Workspace
 

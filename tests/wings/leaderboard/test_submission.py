@@ -24,10 +24,10 @@ from inpaintbench.eval.scoring.effort import Effort, efforts_of
 from inpaintbench.files import file_sha256
 from inpaintbench.types import Prediction, Score
 from inpaintbench.wings.leaderboard.board import Board
+from inpaintbench.wings.leaderboard.checking import read_submission, take_out
 from inpaintbench.wings.leaderboard.contents import read_card, read_rows, rows_bytes, template
-from inpaintbench.wings.leaderboard.gather import Sample, gather
+from inpaintbench.wings.leaderboard.pack import Sample, gather
 from inpaintbench.wings.leaderboard.pages import method_pages, slice_pages
-from inpaintbench.wings.leaderboard.unpack import read_submission, take_out
 from inpaintbench.workspace import Workspace
 
 

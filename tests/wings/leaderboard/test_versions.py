@@ -21,8 +21,8 @@ from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Dataset, Score, SliceScore
 from inpaintbench.wings.leaderboard.board import Board
-from inpaintbench.wings.leaderboard.gather import Sample, common_part, gather, within
-from inpaintbench.wings.leaderboard.unpack import read_submission
+from inpaintbench.wings.leaderboard.checking import read_submission
+from inpaintbench.wings.leaderboard.pack import Sample, common_part, gather, within
 from inpaintbench.wings.leaderboard.write import board_json, write_site
 from inpaintbench.workspace import Workspace
 

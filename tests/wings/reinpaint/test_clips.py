@@ -17,8 +17,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.protocol import CORRECTED
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
-from inpaintbench.wings.reinpaint.second_masks import Patches, patch_mask, second_hole
-from inpaintbench.wings.reinpaint.setting import setting_of
+from inpaintbench.wings.reinpaint.setting import Patches, patch_mask, second_hole, setting_of
 from inpaintbench.wings.reinpaint.step import inpaint_again_all, natural
 from inpaintbench.workspace import Workspace
 

@@ -14,11 +14,11 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.eval.methods.each_frame import Telea
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.protocols.variants import SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.eval.protocols.base import SSIM_VARIANTS, mean_of_decibels
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite
 from inpaintbench.wings.reinpaint import engine
-from inpaintbench.wings.reinpaint.second_masks import Patches, patch_mask, second_hole
+from inpaintbench.wings.reinpaint.setting import Patches, patch_mask, second_hole
 
 METRICS = {"psnr": mean_of_decibels("count"), "ssim": SSIM_VARIANTS["uniform_7"]}
 LPIPS = {"lpips": {"net": "alex", "version": "0.1"}}

@@ -7,7 +7,7 @@ import pytest
 from skimage import data
 
 from inpaintbench.errors import InputError
-from inpaintbench.wings.reinpaint import fills
+from inpaintbench.wings.reinpaint import engine
 from inpaintbench.wings.reinpaint.rows import agreement, chosen_by_people, selected
 
 SIZE = 128
@@ -25,16 +25,16 @@ def hole() -> np.ndarray:
 
 def noise(*, sigma: float = 0.1, seed: int = 0, **changes: object) -> np.ndarray:
     grey = np.full((1, SIZE, SIZE, 3), 128, np.uint8)
-    return fills.noise(grey, hole(), rng=fills.noise_rng(seed, "a"), sigma=sigma, **changes)  # type: ignore[arg-type]
+    return engine.noise(grey, hole(), rng=engine.noise_rng(seed, "a"), sigma=sigma, **changes)  # type: ignore[arg-type]
 
 
 def test_blend_is_the_other_picture_in_the_hole() -> None:
     other = picture()[:, ::-1]
-    made = fills.blend(picture(), hole(), other)
+    made = engine.blend(picture(), hole(), other)
     assert (made[hole()] == other[hole()]).all()
     assert (made[~hole()] == picture()[~hole()]).all()
     with pytest.raises(InputError, match="pictures of one size"):
-        fills.blend(picture(), hole(), other[:, :64])
+        engine.blend(picture(), hole(), other[:, :64])
 
 
 def test_noise_lies_in_the_hole_and_repeats_for_a_seed() -> None:
@@ -48,7 +48,7 @@ def test_noise_lies_in_the_hole_and_repeats_for_a_seed() -> None:
 def test_noise_has_the_deviation_of_bilinear_interpolation() -> None:
     """Each direction scales the variance by the mean of a^2 + (1 - a)^2 for a in 0..1: by 2/3, so both scale the deviation so."""
     grey = np.full((1, 1024, 1024, 3), 128, np.uint8)
-    made = fills.noise(grey, np.ones((1, 1024, 1024), bool), rng=np.random.default_rng(0), sigma=0.1)
+    made = engine.noise(grey, np.ones((1, 1024, 1024), bool), rng=np.random.default_rng(0), sigma=0.1)
     inside = made[0, 32:-32, 32:-32].astype(float) - 128
     assert inside.std() == pytest.approx(25.5 * 2 / 3, rel=0.05)
     assert abs(inside.mean()) < 1.0
@@ -59,7 +59,7 @@ def test_noise_has_the_deviation_of_bilinear_interpolation() -> None:
 def test_noise_is_clipped_or_wraps_around() -> None:
     white = np.full((1, SIZE, SIZE, 3), 250, np.uint8)
     clipped, wrapped = (
-        fills.noise(white, hole(), rng=np.random.default_rng(0), sigma=0.1, clip=clip)[hole()] for clip in (True, False)
+        engine.noise(white, hole(), rng=np.random.default_rng(0), sigma=0.1, clip=clip)[hole()] for clip in (True, False)
     )
     assert (clipped == 255).mean() > 0.3
     assert clipped.min() > 100
@@ -71,14 +71,14 @@ def test_partners_have_another_source_and_the_same_size() -> None:
         {"item_id": name, "source_id": name[0], "frames": 1, "height": 8, "width": width, "truth_rgb_sha256": name}
         for name, width in (("a1", 8), ("a2", 8), ("b1", 8), ("c1", 9))
     ]
-    found = fills.partners(rows, seed=0)
+    found = engine.partners(rows, seed=0)
     assert set(found) == {"a1", "a2", "b1"}
     assert found["a1"]["item_id"] == found["a2"]["item_id"] == "b1"
     assert found["b1"]["source_id"] == "a"
-    assert fills.partners(rows[::-1], seed=0) == found
+    assert engine.partners(rows[::-1], seed=0) == found
     # A copy of the picture in another file is the same source.
     copied = [{**row, "attributes": {"split_group": "a"}} if row["item_id"] == "b1" else row for row in rows]
-    assert fills.partners(copied, seed=0) == {}
+    assert engine.partners(copied, seed=0) == {}
 
 
 def test_selection_frequencies() -> None:

@@ -15,8 +15,7 @@ from inpaintbench.types import Score
 from inpaintbench.wings.reinpaint.grid import grid_of, write_grid
 from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED
 from inpaintbench.wings.reinpaint.rows import summary
-from inpaintbench.wings.reinpaint.second_masks import Patches
-from inpaintbench.wings.reinpaint.setting import setting_of
+from inpaintbench.wings.reinpaint.setting import Patches, setting_of
 from inpaintbench.wings.reinpaint.step import First
 
 VALUES = {"exact": {"a1": math.inf, "b1": 30.0}, "spoilt": {"a1": 40.0, "b1": 30.0}}

@@ -13,7 +13,7 @@ from inpaintbench.errors import InputError, MaskShapeError
 from inpaintbench.masks.generators.shapes import Patches as PatchGenerator
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
-from inpaintbench.wings.reinpaint.second_masks import (
+from inpaintbench.wings.reinpaint.setting import (
     Patches,
     mean_area,
     patch_mask,

@@ -14,18 +14,17 @@ from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.eval.metrics.psnr import decibels
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.protocols.variants import CEILING_DECIBELS
+from inpaintbench.eval.protocols.base import CEILING_DECIBELS
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import is_stale
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Score
 from inpaintbench.view import composite
-from inpaintbench.wings.reinpaint.fills import FILLS
+from inpaintbench.wings.reinpaint.engine import FILLS
 from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED, CORRECTED
 from inpaintbench.wings.reinpaint.rows import store, with_variants
-from inpaintbench.wings.reinpaint.second_masks import Patches
-from inpaintbench.wings.reinpaint.setting import Setting, setting_of
+from inpaintbench.wings.reinpaint.setting import Patches, Setting, setting_of
 from inpaintbench.wings.reinpaint.step import First, inpaint_again_all, natural
 from inpaintbench.workspace import Workspace
 

@@ -27,9 +27,9 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 
 from inpaintbench.annotate import player
 from inpaintbench.annotate.desk.desk import Refused
+from inpaintbench.annotate.journal import is_storable, texts_of
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 from inpaintbench.annotate.journal.database import JournalUnavailable
-from inpaintbench.annotate.journal.store import is_storable, texts_of
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 from inpaintbench.pages import render

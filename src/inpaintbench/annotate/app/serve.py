@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.app.allowed import Delivery, Forwarded, Limits, Origins, parsed
 from inpaintbench.annotate.crowd import MTURK_HOSTS
-from inpaintbench.annotate.journal.store import backup, restore
+from inpaintbench.annotate.journal import backup, restore
 from inpaintbench.errors import InpaintBenchError, InputError, MissingExtraError
 
 if TYPE_CHECKING:

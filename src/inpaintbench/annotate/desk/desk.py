@@ -15,8 +15,8 @@ from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, Leases, still_to_come
 from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
+from inpaintbench.annotate.desk.coverage import is_done, overview, why_done
 from inpaintbench.annotate.desk.current_state import Append, Live
-from inpaintbench.annotate.desk.overview import is_done, overview, why_done
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.records import STUDY, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote

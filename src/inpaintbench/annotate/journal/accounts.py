@@ -17,9 +17,9 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Row, Select, Table, delete, select, update
 
+from inpaintbench.annotate.journal import Journal, study_lock
 from inpaintbench.annotate.journal.database import RuleBroken, Transaction
 from inpaintbench.annotate.journal.schema import failures, invitations, raters, sessions
-from inpaintbench.annotate.journal.store import Journal, study_lock
 from inpaintbench.errors import InputError
 
 # Names, passwords and secrets of raters: how they are stored and compared, and when a name is locked out.

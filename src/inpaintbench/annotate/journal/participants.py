@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, delete, func, select, update
 
+from inpaintbench.annotate.journal import Journal, study_lock
 from inpaintbench.annotate.journal.accounts import Session, enter, fresh_secret, known, of_rater
 from inpaintbench.annotate.journal.database import Transaction
 from inpaintbench.annotate.journal.schema import (
@@ -29,7 +30,6 @@ from inpaintbench.annotate.journal.schema import (
     study_keys,
     words,
 )
-from inpaintbench.annotate.journal.store import Journal, study_lock
 
 # Somebody who is called so has no other name any more.
 _PSEUDONYM = re.compile(r"P\d{4,}")

@@ -22,8 +22,20 @@ from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.crowd import Qualify
 from inpaintbench.annotate.preparing import tasks as drafting
-from inpaintbench.annotate.preparing.proxies import Candidates, MadeProxy, making_step, making_task, proxy_id, read_runs, showable
-from inpaintbench.annotate.preparing.subjects import StudySubject, clip_subjects, drawn, fingerprints, item_subjects
+from inpaintbench.annotate.preparing.proxies import (
+    Candidates,
+    MadeProxy,
+    StudySubject,
+    clip_subjects,
+    drawn,
+    fingerprints,
+    item_subjects,
+    making_step,
+    making_task,
+    proxy_id,
+    read_runs,
+    showable,
+)
 from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile, StudyTask
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few

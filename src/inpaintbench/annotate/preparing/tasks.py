@@ -8,8 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from inpaintbench.annotate.preparing.proxies import Candidates
-from inpaintbench.annotate.preparing.subjects import StudySubject
+from inpaintbench.annotate.preparing.proxies import Candidates, StudySubject
 from inpaintbench.annotate.questions.base import PLACE, SHOWN, Option, number
 from inpaintbench.annotate.questions.base import Subject as Shows
 from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, build_question, task_id

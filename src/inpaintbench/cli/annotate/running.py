@@ -250,7 +250,7 @@ def backup(study: InStudy, *, out: Path, database: Database = None, replace: boo
 
     Example: inpaintbench annotate backup STUDY --out journal-backup.sqlite
     """
-    from inpaintbench.annotate.journal.store import backup as copy
+    from inpaintbench.annotate.journal import backup as copy
 
     with opened(study, database) as open_study:
         copy(open_study.journal, out, replace=replace)
@@ -267,8 +267,8 @@ def restore(file: Path, study: InStudy, *, database: Database = None) -> Answer:
     Example: inpaintbench annotate restore journal-backup.sqlite STUDY
     """
     url = place_of(study, database)
+    from inpaintbench.annotate.journal import restore as bring_back
     from inpaintbench.annotate.journal.engines import name_of, note
-    from inpaintbench.annotate.journal.store import restore as bring_back
 
     bring_back(file, url, study_id=load(study).study_id)
     note(study, url)

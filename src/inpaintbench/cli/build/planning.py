@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
-from inpaintbench.cli.exits import StoppedError
+from inpaintbench.cli.logs import StoppedError
 from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.folder import FolderSource
@@ -68,9 +68,9 @@ class Plan:
 def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterator[str]:
     """Print the table of films that find an effect, and yield what is said of it."""
     # Methods and statistics that the command line should not wait for.
-    from inpaintbench.eval.comparing.power import POWER
+    from inpaintbench.eval.comparing.simultaneous import POWER
     from inpaintbench.recipes import telling
-    from inpaintbench.recipes.pilot import METHODS_TRIED, pilot
+    from inpaintbench.recipes.telling import METHODS_TRIED, pilot
 
     leaf = FolderSource(folder=str(folder))
     films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
@@ -124,10 +124,10 @@ def say_what_it_tells(dataset: Dataset) -> None:
 
     How far pairs scatter is known of PSNR alone; of other primary quantities the table says whether there are enough films.
     """
-    from inpaintbench.eval.comparing.power import POWER
+    from inpaintbench.eval.comparing.simultaneous import POWER
     from inpaintbench.eval.protocols import PROTOCOLS, usual
     from inpaintbench.recipes import telling
-    from inpaintbench.recipes.telling import METHODS, can_tell
+    from inpaintbench.recipes.telling import COMPARED, can_tell
 
     found = can_tell(dataset)
     if not found:
@@ -143,7 +143,7 @@ def say_what_it_tells(dataset: Dataset) -> None:
         return
     where = "where the exact hole is" if region == "object" else "in the hole"
     console.say(
-        f"least effect: on PSNR {where}, found in {POWER:.0%} of benchmarks like this one with {METHODS} methods, where they "
+        f"least effect: on PSNR {where}, found in {POWER:.0%} of benchmarks like this one with {COMPARED} methods, where they "
         "scatter as two built-in ones do on real films; --plan measures that on a few films of yours, so its numbers are others"
     )
     if words := telling.guessed_words([str(axis["name"]) for axis in dataset.facts.get("axes", ())]):

@@ -12,9 +12,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.catalogue import Deviation
 from inpaintbench.curation.attributes.alignment import Matrices, pair_matrices, sampled_indices, weakest_evidence
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.deviations import Deviation
 from inpaintbench.ranges import AtLeastOne, Duration, Percentile
 from inpaintbench.types import Luma
 from inpaintbench.view import ItemView

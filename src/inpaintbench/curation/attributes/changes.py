@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from inpaintbench.catalogue import Deviation
 from inpaintbench.curation.attributes.base import AttributeLeaf
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.lazily import lazily
 from inpaintbench.ranges import Duration, Level, WholeLevel

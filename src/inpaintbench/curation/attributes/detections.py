@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import InputError
-from inpaintbench.models import text_detection, yolox
+from inpaintbench.models import detectors
 from inpaintbench.ranges import AtLeastOne, Share, Side
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -37,9 +37,9 @@ SCENERY = (
     "elephant", "bear", "zebra", "giraffe", "umbrella", "frisbee", "skis", "snowboard", "sports ball", "kite", "surfboard",
     "banana", "apple", "sandwich", "orange", "broccoli", "carrot", "hot dog", "pizza", "donut", "cake", "potted plant", "clock",
 )  # fmt: skip
-OBJECTS = tuple(kind for kind in yolox.KINDS if kind not in SCENERY)
+OBJECTS = tuple(kind for kind in detectors.KINDS if kind not in SCENERY)
 
-# Boxes `[n, 4]` (left, top, right, bottom) and kinds `[n]`, as indices into `yolox.KINDS`.
+# Boxes `[n, 4]` (left, top, right, bottom) and kinds `[n]`, as indices into `detectors.KINDS`.
 Detected = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
@@ -48,7 +48,7 @@ class _Staying(AttributeLeaf):
 
     unit = "fraction of the view"
     needs = ("truth",)
-    weights = (yolox.WEIGHTS,)
+    weights = (detectors.OBJECT_WEIGHTS,)
     kinds: Collection[str]
 
     def __init__(self, *, sampled_frames: AtLeastOne, score_threshold: Share, consecutive_frames: AtLeastOne) -> None:
@@ -60,7 +60,7 @@ class _Staying(AttributeLeaf):
         frames = np.stack([view.truth_frame(index) for index in chosen])
         # What was found in the last clip is remembered by content, so leaves that share it pay once.
         detected = _detected(frames.tobytes(), frames.shape, self.score_threshold)
-        counted = [yolox.KINDS.index(kind) for kind in self.kinds]
+        counted = [detectors.KINDS.index(kind) for kind in self.kinds]
         shares = [
             covered(boxes[np.isin(found, counted)], height=view.height, width=view.width)
             for boxes, found in staying(detected, consecutive_frames=self.consecutive_frames)
@@ -85,9 +85,9 @@ class ForegroundFraction(_Staying):
         self, *, sampled_frames: AtLeastOne = 10, score_threshold: Share = 0.5, classes: Sequence[str] = (),
         consecutive_frames: AtLeastOne = 3,
     ) -> None:  # fmt: skip
-        unknown = sorted(set(classes) - set(yolox.KINDS))
+        unknown = sorted(set(classes) - set(detectors.KINDS))
         if unknown:
-            raise InputError(f"{unknown[0]!r} is no class of COCO, choose from {', '.join(yolox.KINDS)}")
+            raise InputError(f"{unknown[0]!r} is no class of COCO, choose from {', '.join(detectors.KINDS)}")
         super().__init__(sampled_frames=sampled_frames, score_threshold=score_threshold, consecutive_frames=consecutive_frames)
         self.kinds = frozenset(classes or OBJECTS)
 
@@ -123,7 +123,7 @@ class TextOverlayFraction(AttributeLeaf):
     unit = "fraction of the view"
     direction = "higher: more of the view is text"
     needs = ("truth",)
-    weights = (text_detection.WEIGHTS,)
+    weights = (detectors.TEXT_WEIGHTS,)
     cost = 1.1
 
     def __init__(self, *, sampled_frames: AtLeastOne = 4, longer_side: Side = 544, score_threshold: Share = 0.6) -> None:
@@ -135,7 +135,7 @@ class TextOverlayFraction(AttributeLeaf):
         shares = []
         for frame in map(view.truth_frame, chosen):
             inside = np.zeros(frame.shape[:2], np.uint8)
-            lines = text_detection.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
+            lines = detectors.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
             for corners, _ in lines:
                 cv2.fillConvexPoly(inside, np.rint(corners - 0.5).astype(np.int32), 1)
             shares.append(inside.mean())
@@ -145,7 +145,7 @@ class TextOverlayFraction(AttributeLeaf):
 @lru_cache(maxsize=1)
 def _detected(pixels: bytes, shape: tuple[int, ...], score_threshold: float) -> tuple[Detected, ...]:
     frames: Frames = np.frombuffer(pixels, np.uint8).reshape(shape)
-    return tuple(yolox.object_boxes(frame, score_threshold=score_threshold) for frame in frames)
+    return tuple(detectors.object_boxes(frame, score_threshold=score_threshold) for frame in frames)
 
 
 def staying(detected: Sequence[Detected], *, consecutive_frames: int) -> list[Detected]:

@@ -13,9 +13,9 @@ SOURCES: Catalogue[type[SourceLeaf]] = Catalogue(
     "source",
     {
         "embedded": "inpaintbench.curation.sources.embedded:EmbeddedSources",
-        "embedded_photographs": "inpaintbench.curation.sources.photographs:EmbeddedPhotographs",
+        "embedded_photographs": "inpaintbench.curation.sources.virtual_camera:EmbeddedPhotographs",
         "drawn_people": "inpaintbench.curation.sources.drawn_people:DrawnPeople",
-        "edit_clips": "inpaintbench.curation.sources.edit_clips:EditClips",
+        "edit_clips": "inpaintbench.curation.sources.edit_folders:EditClips",
         "embedded_edits": "inpaintbench.curation.sources.embedded_edits:EmbeddedEdits",
         "rendered_removal": "inpaintbench.curation.sources.rendered_removal:RenderedRemoval",
         "removal_folders": "inpaintbench.curation.sources.removal_folders:RemovalFolders",

@@ -12,10 +12,21 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.figure import Figure, draw_look, ground_shadow, labels, paint, place_figure
-from inpaintbench.curation.sources.figure_pose import POSES, SIDES, Key, Point, skeleton, vary
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
-from inpaintbench.curation.sources.virtual_camera import Image, add_sensor_noise
+from inpaintbench.curation.sources.figure import (
+    POSES,
+    SIDES,
+    Figure,
+    Key,
+    Point,
+    draw_look,
+    ground_shadow,
+    labels,
+    paint,
+    place_figure,
+    skeleton,
+    vary,
+)
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS, Image, add_sensor_noise
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import Seed, Whole
 from inpaintbench.types import Joint, item_rng

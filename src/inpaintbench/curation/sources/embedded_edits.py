@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
-from inpaintbench.curation.sources.edit_clips import EDITS, write_masks
+from inpaintbench.curation.sources.edit_folders import EDITS, write_masks
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 from inpaintbench.types import EDIT_TASKS, Frames

@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.curation.sources.embedded_edits import SCENES, object_of
-from inpaintbench.curation.sources.figure import draw_look, paint, place_figure
-from inpaintbench.curation.sources.figure_pose import Pose, skeleton
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
+from inpaintbench.curation.sources.figure import Pose, draw_look, paint, place_figure, skeleton
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.types import item_rng
 
 # `float64[h, w]`, 0..1.

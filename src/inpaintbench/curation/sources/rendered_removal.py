@@ -21,9 +21,8 @@ from inpaintbench import video
 from inpaintbench.curation.sources import removal_objects as objects
 from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Film, Shot, noise_of, noiseless
-from inpaintbench.curation.sources.photographs import PHOTOGRAPHS
 from inpaintbench.curation.sources.removal_objects import OBJECTS, Layer, Seen, Sprite, Thing
-from inpaintbench.curation.sources.virtual_camera import scale_of
+from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS, scale_of
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.types import Frames, Hole, item_rng

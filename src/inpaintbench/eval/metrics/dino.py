@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from inpaintbench.catalogue import known_name
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
     Measurement,

@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.metrics.base import (
     INAPPLICABLE,

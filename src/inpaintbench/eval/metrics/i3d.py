@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Unpack, get_args
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.eval.metrics.base import (
     Array,
     Comparison,

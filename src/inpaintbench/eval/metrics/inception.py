@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import known_name
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import (
     Comparison,
     Features,
@@ -23,7 +22,7 @@ from inpaintbench.eval.metrics.base import (
 )
 from inpaintbench.eval.metrics.lpips import Lpips
 from inpaintbench.eval.passes.changed_windows import changed_windows
-from inpaintbench.eval.set_distances import frechet, kernel_distance, separability
+from inpaintbench.eval.set_distances import frechet, samples
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.ranges import Amount, AtLeastOne, Positive, Seed, Side, Whole
 from inpaintbench.types import Frames
@@ -212,10 +211,8 @@ class Kid(InceptionSets):
         self.subsets, self.subset_size, self.subset_seed = subsets, subset_size, subset_seed
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
-        """The distance; see ``kernel_distance.compare``."""
-        return kernel_distance.compare(
-            sets, clusters, subsets=self.subsets, subset_size=self.subset_size, subset_seed=self.subset_seed
-        )
+        """The distance; see ``samples.compare``."""
+        return samples.compare(sets, clusters, subsets=self.subsets, subset_size=self.subset_size, subset_seed=self.subset_seed)
 
 
 Ties = Literal["half", "loss"]
@@ -237,7 +234,7 @@ class PIds(InceptionSets):
     name = "p_ids"
     version = "1"
     label = "P-IDS"
-    deviations = (separability.MACHINE,)
+    deviations = (samples.MACHINE,)
     diagnostic = "a tie with the truth is a loss, so that a perfect copy scores 0"
     higher_is_better = True
     decimals = 4
@@ -249,8 +246,8 @@ class PIds(InceptionSets):
         self.cost, self.ties = cost, ties
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
-        """The share; see ``separability.paired``."""
-        return separability.paired(sets, clusters, cost=self.cost, ties=self.ties)
+        """The share; see ``samples.paired``."""
+        return samples.paired(sets, clusters, cost=self.cost, ties=self.ties)
 
 
 class UIds(InceptionSets):
@@ -268,7 +265,7 @@ class UIds(InceptionSets):
     name = "u_ids"
     version = "1"
     label = "U-IDS"
-    deviations = (separability.MACHINE,)
+    deviations = (samples.MACHINE,)
     diagnostic = (
         "it is the share of errors of a machine that is fitted to the very sets, which nothing bounds by the 0.5 of equal ones"
     )
@@ -281,8 +278,8 @@ class UIds(InceptionSets):
         self.cost = cost
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
-        """The share; see ``separability.unpaired``."""
-        return separability.unpaired(sets, clusters, cost=self.cost)
+        """The share; see ``samples.unpaired``."""
+        return samples.unpaired(sets, clusters, cost=self.cost)
 
 
 class LamaF1(SingleRegionTogether, SetMetric):

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import NotMeasurable
-from inpaintbench.eval.judging import asking
-from inpaintbench.eval.judging.asking import read_answer, stored
+from inpaintbench.eval import judging
+from inpaintbench.eval.judging import read_answer, stored
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.ranges import AtLeastOne, Seed, Side
 from inpaintbench.regions import dilate
@@ -64,7 +64,7 @@ class Judge(SingleRegionMetric):
     @staticmethod
     def state() -> str:
         """The model's name, with the files of a program."""
-        return asking.state()
+        return judging.state()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean worth of the answers.
@@ -73,11 +73,11 @@ class Judge(SingleRegionMetric):
             NotMeasurable: no judge is named, the edit has no prompt, or the mask is empty throughout.
             Unavailable: it cannot be asked, or answers something else.
         """
-        _, model = asking.judge()
+        _, model = judging.judge()
         asked = {one.name: one for one in self.questions.questions}
         edit = view.prompts if view.has("prompts") else None
         prompts = {name: self.questions.prompt(one, edit) for name, one in asked.items()}
-        said = asking.ask(prompts, self.pictures(view), seed=self.seed, fps=view.fps, item_id=view.item_id)
+        said = judging.ask(prompts, self.pictures(view), seed=self.seed, fps=view.fps, item_id=view.item_id)
         read = {name: read_answer(said[name], one.worth) for name, one in asked.items()}
         answers = [
             {"question": name, "prompt": prompts[name], "said": said[name][:_KEPT_CHARACTERS], "answer": read[name]}

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from inpaintbench import regions
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, check_next_frame, region_pixels
 from inpaintbench.eval.metrics.psnr import DecibelMetric, Decibels

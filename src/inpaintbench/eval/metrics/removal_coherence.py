@@ -16,9 +16,8 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import known_name
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.compute import Shared
-from inpaintbench.deviations import Deviation
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where, check_next_frame, mean_over_clip
 from inpaintbench.eval.passes.frame_vectors import Vectors, frame_vectors, normalised, unit_length
 from inpaintbench.models.dino import (

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.flows import FLOWS
 from inpaintbench.eval.metrics.base import (
     Measurement,

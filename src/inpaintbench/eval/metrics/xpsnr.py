@@ -10,8 +10,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, check_next_frame, region_pixels
 from inpaintbench.ranges import Amount

@@ -17,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from inpaintbench.catalogue import known_name
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.compute import Compute, Shared
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import torch_networks
 from inpaintbench.models.clip import DEVIATION, MEAN, MOST_TOKENS, image_network, shape_of, text_network, tokens

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.variants import ALEX, INCEPTION, OCCLUSION, POOLED, SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import ALEX, INCEPTION, OCCLUSION, POOLED, SSIM_VARIANTS, Protocol, mean_of_decibels
 from inpaintbench.regions import REGIONS
 
 # DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else.

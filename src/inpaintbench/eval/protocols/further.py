@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.protocols.devil import CORRECTED as DEVIL
 

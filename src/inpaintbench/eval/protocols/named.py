@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import ALEX, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.eval.protocols.published import LEGACY
-from inpaintbench.eval.protocols.variants import ALEX, SSIM_VARIANTS, mean_of_decibels
 
 # PROVE, ACM MM 2026: all columns of its tables. Of these RC-S and RC-T alone are in its released code. The truth of PROVE-M is
 # the same place without the object; the clips of PROVE-H have none.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.variants import INCEPTION, OCCLUSION, SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import INCEPTION, OCCLUSION, SSIM_VARIANTS, Protocol, mean_of_decibels
 
 # The protocol of E2FGVI, CVPR 2022, which FuseFormer, ProPainter and others share: numbers to set beside theirs, no others.
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.variants import ALEX, CEILING_DECIBELS, OCCLUSION, POOLED, SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import (
+    ALEX,
+    CEILING_DECIBELS,
+    OCCLUSION,
+    POOLED,
+    SSIM_VARIANTS,
+    Constant,
+    Protocol,
+    mean_of_decibels,
+)
 from inpaintbench.regions import OBJECT_REGIONS
 
 _BAND_RADIUS_PIXELS = 8

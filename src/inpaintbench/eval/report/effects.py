@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.comparing.looked_at import Effect
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Diagnosis, moved_words, rests_on, when_words
+from inpaintbench.eval.diagnosis import Diagnosis, diagnose, moved_words, rests_on, when_words
 from inpaintbench.eval.report.findings import change_words, effects, standing_note, step_words
 from inpaintbench.eval.report.gallery import Choice, attribute_label, labelled
 from inpaintbench.eval.results.quantity import (

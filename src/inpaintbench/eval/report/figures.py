@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.factors import MEASURED
 from inpaintbench.eval.comparing.looked_at import Effect
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Curve, Diagnosis, rests_on
+from inpaintbench.eval.diagnosis import Curve, Diagnosis, diagnose, rests_on
 from inpaintbench.eval.report import plots
 from inpaintbench.eval.report.effects import Step, differences, factor_label, own_effects, quantity_words, step_of, steps
 from inpaintbench.eval.report.gallery import attributes_of

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import Effect, Kind, looked_at
-from inpaintbench.eval.diagnosis.records import moved_words, size_words, when_words
+from inpaintbench.eval.diagnosis import moved_words, size_words, when_words
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, name_label, quantity_label, slice_label
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.results.tables import Results

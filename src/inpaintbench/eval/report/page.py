@@ -11,8 +11,7 @@ from typing import Any
 
 from inpaintbench import frozen, pages
 from inpaintbench.catalogue import attribute_at, joined
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import Diagnosis, explained_words, left_out_words, together_words
+from inpaintbench.eval.diagnosis import Diagnosis, diagnose, explained_words, left_out_words, together_words
 from inpaintbench.eval.report import effects, figures, findings, notes, plots, slice_tables, tables
 from inpaintbench.eval.report.gallery import Exhibit, item_data, items_part, six_digits
 from inpaintbench.eval.report.media import MASK, OUTLINE, rounded

@@ -11,7 +11,7 @@ from operator import add
 from inpaintbench import table_files
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.comparing.looked_at import Effect, effects_of
-from inpaintbench.eval.diagnosis.diagnose import diagnose
+from inpaintbench.eval.diagnosis import diagnose
 from inpaintbench.eval.report.effects import quantity_words, versus_table
 from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label, standing

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.looked_at import looked_at
-from inpaintbench.eval.diagnosis.diagnose import diagnose
-from inpaintbench.eval.diagnosis.records import effects_csv, plain
+from inpaintbench.eval.diagnosis import diagnose, effects_csv, plain
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.report.effects import add_groups, add_proofs, headline
 from inpaintbench.eval.report.findings import leads_of

@@ -1,26 +1,258 @@
-"""Bring a frozen dataset to the Hub: private unless asked otherwise, once each file, the manifest last.
+"""Bring a frozen dataset to the Hub, by a plan: its files, checked, and what their licences allow.
 
-A challenge goes to no repository that shows, or ever showed, what it holds back.
+It is private unless asked otherwise; each file goes once, the manifest last. A challenge goes to no repository that shows, or
+ever showed, what it holds back.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from inpaintbench import frozen
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.executors.base import Progress, unwatched
 from inpaintbench.export import layout
+from inpaintbench.export.documents import sealed
+from inpaintbench.export.licences import NOT_STATED, STATED, canonical, check_usable, is_known, is_unstated, why_refused
 from inpaintbench.export.publishing.client import Remote, Repository, opened
-from inpaintbench.export.publishing.fetch import held
-from inpaintbench.export.publishing.plan import Plan
+from inpaintbench.export.publishing.fetch import ORIGIN, held
+from inpaintbench.export.verify import file_problems
+from inpaintbench.files import file_sha256, open_text
 from inpaintbench.frozen import MANIFEST
+from inpaintbench.manifest import GROUP_ROWS
+from inpaintbench.types import Dataset, Plain
+
+# Licences that whoever publishes a dataset states for sources that have no known one, and the dataset with them.
+
+_LISTED = 20
+
+
+def read_licences(path: Path) -> dict[str, str]:
+    """Source, as the file calls it -> licence, of a CSV with the columns ``source`` and ``licence``.
+
+    Raises:
+        InputError: no such file; not such a table; an empty cell; a source with two licences.
+    """
+    try:
+        with open_text(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {str(path)!r} with licences") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"licences {str(path)!r} cannot be read: not text in {error.encoding.upper()}") from None
+    except (OSError, csv.Error) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"licences {str(path)!r} cannot be read: {why}") from error
+    if not rows or not {"source", "licence"} <= set(rows[0]):
+        raise InputError(f"licences {str(path)!r} needs rows with the columns source and licence")
+    said: dict[str, str] = {}
+    for number, row in enumerate(rows, start=1):
+        source, licence = (row["source"] or "").strip(), (row["licence"] or "").strip()
+        if not source:
+            raise InputError(f"row {number} of {str(path)!r} gives the licence {licence!r} to no source")
+        if not licence:
+            raise InputError(f"{str(path)!r} gives no licence for {source!r}; write one, or remove the row")
+        if said.setdefault(source, licence) != licence:
+            raise InputError(f"{str(path)!r} gives two licences for {source!r}: {said[source]!r} and {licence!r}")
+    return said
+
+
+def stated(dataset: Dataset, licence: str | None, single: Mapping[str, str]) -> dict[str, str]:
+    """Source -> licence, of the sources that had no known one.
+
+    Args:
+        dataset: whose sources they are.
+        licence: of all sources that say nothing; never of those that say something, known or not.
+        single: source, by its id, URI or name -> licence; also of sources with words that are no known licence.
+
+    Raises:
+        InputError: a licence that is not known, allows too little, or contradicts a source's own; no such source.
+    """
+    if licence is not None:
+        check_usable(licence)
+    sources = {str(row["source_id"]): row for row in dataset.items}
+    given = _by_source(sources, single)
+    licence_of = {}
+    for source, row in sources.items():
+        before, said = row["licence"], given.get(source)
+        if is_known(before) or why_refused(before):
+            if said is not None and canonical(said) != canonical(before):
+                raise InputError(
+                    f"{called(row)} has the licence {before!r} in the dataset, not {said!r}; correct the source and export"
+                )
+        elif (new := said or (licence if is_unstated(before) else None)) is not None:
+            licence_of[source] = new
+    return licence_of
+
+
+def called(row: Plain) -> str:
+    """Name that people know a source by."""
+    return str(row["source_uri"] or row["source_id"])
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by_source(sources: Mapping[str, Plain], single: Mapping[str, str]) -> dict[str, str]:
+    """Source id -> licence. Names are ids, URIs, or URIs in which ``%20`` may be a space."""
+    ids_of: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
+    for source, row in sources.items():
+        if uri := row["source_uri"]:
+            ids_of.setdefault(str(uri), []).append(source)
+            names_of.setdefault(unquote(str(uri)), []).append(source)
+    given: dict[str, str] = {}
+    of_licence: dict[str, list[str]] = {}
+    strangers = []
+    for name, licence in single.items():
+        ids = [name] if name in sources else ids_of.get(name) or names_of.get(name) or names_of.get(unquote(name), [])
+        if not ids:
+            strangers.append(name)
+        of_licence.setdefault(licence, []).append(name)
+        for source in ids:
+            if canonical(given.setdefault(source, licence)) != canonical(licence):
+                raise InputError(
+                    f"{called(sources[source])} has two licences under different names: {given[source]!r} and {licence!r}"
+                )
+    for licence, names in of_licence.items():
+        check_usable(licence, of=listed(names))
+    if strangers:
+        raise InputError(f"the licences name sources that the dataset does not have: {listed(sorted(strangers))}")
+    return given
+
+
+# Fact: words of sources that said something -> licence that was stated over them -> how many.
+OVER = "licences_stated_over"
+
+
+def restated(root: Path, dataset: Dataset, stated: Mapping[str, str]) -> tuple[Dataset, dict[str, bytes]]:
+    """The dataset with ``stated`` licences, and the bytes of the files that change with them.
+
+    Args:
+        root: folder of the dataset.
+        dataset: its manifest.
+        stated: source -> licence.
+    """
+    rows = tuple({**row, "licence": stated.get(row["source_id"], row["licence"])} for row in dataset.items)
+    changed = {}
+    for name in layout.config_of_file(dataset):
+        table, sink = pq.read_table(root / name), pa.BufferOutputStream()
+        pairs = zip(table["source_id"].to_pylist(), table["licence"].to_pylist(), strict=True)
+        column = pa.array([stated.get(source, licence) for source, licence in pairs], pa.string())
+        table = table.set_column(table.schema.get_field_index("licence"), "licence", column)
+        pq.write_table(table, sink, compression="zstd", row_group_size=GROUP_ROWS)
+        changed[name] = bytes(sink.getvalue().to_pybytes())
+    files = dict(dataset.files) | {name: hashlib.sha256(data).hexdigest() for name, data in changed.items()}
+    # What was stated and what the dataset said before, with those of an earlier publisher.
+    old = {row["source_id"]: row["licence"] for row in dataset.items}
+    counts = Counter(dataset.facts.get(STATED, {})) + Counter(stated.values())
+    over = {words: Counter(new) for words, new in dataset.facts.get(OVER, {}).items()}
+    for source, licence in stated.items():
+        if not is_unstated(old[source]):
+            over.setdefault(str(old[source]), Counter())[licence] += 1
+    facts = dict(dataset.facts) | {STATED: dict(sorted(counts.items()))}
+    facts |= {OVER: {words: dict(sorted(new.items())) for words, new in sorted(over.items())}} if over else {}
+    sizes = {name: len(changed[name]) if name in changed else (root / name).stat().st_size for name in files}
+    changed_dataset, written = sealed(replace(dataset, items=rows, files=files, facts=facts), sizes)
+    return changed_dataset, changed | written
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A frozen dataset on its way out."""
+
+    folder: Path
+    dataset: Dataset
+    """As it will stand on the Hub, with the licences that were stated for this push."""
+    rewritten: Mapping[str, bytes]
+    """Files that stand otherwise on the Hub than in the folder, because they name licences: path -> bytes."""
+    sha256: Mapping[str, str]
+    """Every file that goes, the manifest too: path -> hash."""
+    bytes: Mapping[str, int]
+    """Their sizes."""
+    stated: Mapping[str, str]
+    """Source -> the licence that was stated for this push."""
+
+    def licences(self) -> dict[str, int]:
+        """Licence -> number of sources, in the order of the names."""
+        per_source = {row["source_id"]: row["licence"] or NOT_STATED for row in self.dataset.items}
+        return {name: list(per_source.values()).count(name) for name in sorted(set(per_source.values()))}
+
+    def stated_over(self) -> dict[str, dict[str, int]]:
+        """Words of the dataset that are no known licence -> the licence that its publisher states -> number of sources."""
+        counts: dict[str, dict[str, int]] = self.dataset.facts.get(OVER, {})
+        return counts
+
+    def obstacles(self) -> list[str]:
+        """Return why the dataset may not be published, one sentence each with a list of sources; empty where it may."""
+        refused, silent, words = [], [], []
+        for row in {row["source_id"]: row for row in self.dataset.items}.values():
+            licence = row["licence"]
+            if why := why_refused(licence):
+                refused.append(f"{called(row)} ({licence} {why})")
+            elif is_unstated(licence):
+                silent.append(f"{called(row)} ({licence or NOT_STATED})")
+            elif not is_known(licence):
+                words.append(f"{called(row)} ({licence})")
+        reasons = []
+        if refused:
+            reasons.append(
+                f"{listed(refused)} may not be published; export without them, or with the licence that they really have"
+            )
+        if silent:
+            reasons.append(f"nobody stated a known licence of {listed(silent)}; state it with --licence SPDX or --licences FILE")
+        if words:
+            reasons.append(
+                f"the licence of {listed(words)} is no known one, and --licence does not replace it; read what it allows, and "
+                "give each of these sources a line of its own in --licences FILE"
+            )
+        return reasons
+
+
+def plan(folder: Path | str, *, licence: str | None = None, licences: Path | None = None) -> Plan:
+    """Hash every file of a frozen dataset and find out what its licences allow; nothing is sent, nothing in the folder changes.
+
+    Args:
+        folder: the frozen dataset.
+        licence: SPDX id of all sources that say nothing of theirs.
+        licences: CSV with the columns ``source`` (id, URI or name) and ``licence``, for single sources without a known licence.
+
+    Raises:
+        InputError: not a frozen dataset, or a part of one; a licence that is not known, allows too little, or contradicts a
+            source's own.
+        VerifyError: files differ from the manifest.
+    """
+    root = Path(folder)
+    dataset = frozen.load(root)
+    if ORIGIN in dataset.files:
+        raise InputError(f"{str(root)!r} is a part of a dataset, as its {ORIGIN} says; publish the whole")
+    if wrong := file_problems(root):
+        raise VerifyError(f"{str(root)!r} is not what was exported, and is not published: {listed(wrong)}; export it again")
+    said = stated(dataset, licence, read_licences(licences) if licences else {})
+    rewritten: Mapping[str, bytes] = {}
+    if said:
+        dataset, rewritten = restated(root, dataset, said)
+    manifest = hashlib.sha256(rewritten[MANIFEST]).hexdigest() if MANIFEST in rewritten else file_sha256(root / MANIFEST)
+    sha256 = dict(dataset.files) | {MANIFEST: manifest}
+    sizes = {name: len(rewritten[name]) if name in rewritten else (root / name).stat().st_size for name in sha256}
+    return Plan(root, dataset, rewritten, sha256, sizes, said)
+
 
 _FEWEST_FILES_A_COMMIT = 100
 _MOST_COMMITS = 50  # the Hub counts commits an hour

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from inpaintbench.masks.gallery.panels import Tile, TileMeasurements
-from inpaintbench.masks.gallery.pictures import Pictures
+from inpaintbench.masks.gallery.panels import Pictures, Tile, TileMeasurements
 from inpaintbench.pages import words
 from inpaintbench.pages.words import count
 from inpaintbench.types import Joint, Plain

@@ -13,11 +13,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator, Interval, share, share_interval
-from inpaintbench.masks.generators.motion import FrameHole, Motion
+from inpaintbench.masks.generators.shapes import FrameHole, Motion
 from inpaintbench.ranges import AtLeastOne, Pixels, Share
 from inpaintbench.view import ItemView
 

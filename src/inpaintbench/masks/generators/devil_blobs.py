@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks import measure
 from inpaintbench.masks.blob_motion import CANVAS, PRESETS, Streams, Trajectory, find_preset, trajectory

@@ -12,8 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from inpaintbench import regions
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.overlays.fonts import find_font, installed_families

@@ -14,9 +14,8 @@ from PIL import Image, ImageDraw
 from inpaintbench import regions
 from inpaintbench.errors import MaskShapeError
 from inpaintbench.masks.overlays.fonts import load
+from inpaintbench.masks.overlays.lines import Line, Piece, apply_tags, wrapped
 from inpaintbench.masks.overlays.styles import PixelStyle, Rgba, Style, in_pixels, stated
-from inpaintbench.masks.overlays.tags import apply_tags
-from inpaintbench.masks.overlays.wrapping import Line, Piece, wrapped
 from inpaintbench.types import Alpha, Frames, TextEvent
 
 # Share of the frame's height that one text may take.

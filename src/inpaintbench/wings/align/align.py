@@ -12,20 +12,24 @@ from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.eval.values.permutation import MOST_ENUMERATED_SOURCES, PairTest, holm, paired
 from inpaintbench.pages.words import count
 from inpaintbench.wings.align.bootstrap import BOOTSTRAP_95, Bootstrap, Estimate
-from inpaintbench.wings.align.matching import (
+from inpaintbench.wings.align.reading import Answers, Measured, digests
+from inpaintbench.wings.align.win_ratios import (
     Ceiling,
     Matched,
+    Point,
+    Selection,
     Votes,
     ceiling,
+    correlations,
     hits_of,
     matched,
     pair_shares,
+    points,
     rate_of_hits,
+    selection,
     tie_threshold,
     votes_of,
 )
-from inpaintbench.wings.align.reading import Answers, Measured, digests
-from inpaintbench.wings.align.win_ratios import Point, Selection, correlations, points, selection
 
 # Name of the slice of all items; one of a dataset's own that is called so is passed over.
 EVERYTHING = "all items"

@@ -12,10 +12,10 @@ from inpaintbench.cli.evaluate_options import ProtocolName, kept_between_items, 
 from inpaintbench.cli.options import Share, option
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError, UsageError
-from inpaintbench.eval.hub import frozen_or_hub
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.eval.scoring.parts import frozen_or_hub
 from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
 from inpaintbench.table_files import read_rows
 from inpaintbench.types import Dataset, Score

@@ -62,9 +62,9 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "fingerprint": "inpaintbench.wings.chalearn.about:FINGERPRINT",
     },
     "command of build": {
-        "humans": "inpaintbench.wings.chalearn.commands.humans:build_humans",
-        "decaption": "inpaintbench.wings.chalearn.commands.decaption:build_decaption",
-        "fingerprint": "inpaintbench.wings.chalearn.commands.fingerprint:build_fingerprint",
+        "humans": "inpaintbench.wings.chalearn.commands.building:build_humans",
+        "decaption": "inpaintbench.wings.chalearn.commands.building:build_decaption",
+        "fingerprint": "inpaintbench.wings.chalearn.commands.building:build_fingerprint",
     },
     "kind of leaf": {
         "pose reader": "inpaintbench.wings.chalearn.annotated_people:POSE_READERS",

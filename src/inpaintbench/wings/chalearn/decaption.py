@@ -19,10 +19,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from inpaintbench.catalogue import Deviation
 from inpaintbench.curation import select
 from inpaintbench.curation.judging import refuse_unasked
 from inpaintbench.curation.split import FILM_SHARES
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices

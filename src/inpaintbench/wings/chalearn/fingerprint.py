@@ -5,16 +5,20 @@ Truth and input share the elastic field of their impression. All impressions of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.deviations import Deviation
+from inpaintbench import video
+from inpaintbench.catalogue import Deviation
+from inpaintbench.curation.footage import data_attribute
 from inpaintbench.errors import InputError
-from inpaintbench.executors.base import Executor
+from inpaintbench.executors.base import Executor, Outcome, Step, Task
 from inpaintbench.export import slices
 from inpaintbench.files import file_sha256
 from inpaintbench.masks import render
@@ -33,13 +37,13 @@ from inpaintbench.recipes.options import (
 from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Plain, Source, content_id
-from inpaintbench.wings.chalearn import print_geometry
 from inpaintbench.wings.chalearn.degradations.backgrounds import check_photographs, list_photographs
-from inpaintbench.wings.chalearn.fingerprints.records import CLASSES
+from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
+from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth, points_in_truth
 from inpaintbench.wings.chalearn.generators.fingerprint_degradation import MOST_STRENGTH
 from inpaintbench.wings.chalearn.items import Sliced, write_items
 from inpaintbench.wings.chalearn.sources.fingerprints import PRINT_LICENCE
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import Blobs, Workspace
 
 GENERATOR = "fingerprint_degradation"
 MOISTURE_LEVELS = ("dry", "normal", "wet")
@@ -205,7 +209,7 @@ def label(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace) -
     """Write where cores and deltas lie, and how ridges run, once every distortion is done."""
     known = stages.facts_of(workspace, [KNOWN])
     prints = {source: str(row.blob) for (source, name), row in known.items() if name == "print"}
-    print_geometry.measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)
+    measure(executor, workspace.table("clips", Clip), prints, orientation=recipe.orientation_fields)
 
 
 def corrupt(recipe: FingerprintRecipe, executor: Executor, workspace: Workspace, *, photographs: Path | None = None) -> None:
@@ -289,8 +293,8 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
     )
     if recipe.orientation_fields:
         about += (
-            f" `{print_geometry.FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
-            f" counter-clockwise from the horizontal, {print_geometry.ANGLES:,} steps for half a turn, 16 bits."
+            f" `{FOLDER}/CLIP_ID.png` holds the true direction of the ridges at every pixel of the truth:"
+            f" counter-clockwise from the horizontal, {ANGLES:,} steps for half a turn, 16 bits."
         )
     if recipe.backgrounds == PHOTOGRAPHS:
         about += (
@@ -301,13 +305,13 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
     def orientations(rows: Sequence[Plain]) -> Iterator[tuple[str, bytes]]:
         # The pictures of orientation that the label stage made, if it did.
         published = {row["clip_id"] for row in rows}
-        for row in workspace.table("attributes", Attribute, step=f"measure.{print_geometry.NAME}"):
-            if row.name == print_geometry.FIELD and row.subject_id in published:
+        for row in workspace.table("attributes", Attribute, step=f"measure.{NAME}"):
+            if row.name == FIELD and row.subject_id in published:
                 yield str(row.value), workspace.blobs.proved(str(row.blob)).read_bytes()
 
     publication = stages.Publication(
         recipe,
-        attribute_steps=(KNOWN, f"measure.{print_geometry.NAME}", MEASURED_MASKS, AXES_OF_ITEMS),
+        attribute_steps=(KNOWN, f"measure.{NAME}", MEASURED_MASKS, AXES_OF_ITEMS),
         leaves=leaves_of(recipe),
         about=about,
         hole_is_given=False,
@@ -319,3 +323,52 @@ def export(recipe: FingerprintRecipe, workspace: Workspace, *, target: Path | No
 
 # The form that comes nearest to the publication; what that leaves open is stated as a deviation.
 AS_PUBLISHED = FingerprintRecipe(behaviour="as-published")
+
+
+NAME = "print_geometry"
+VERSION = "1"
+# Attribute that names the picture of orientation of a clip, and the folder it is published in.
+FIELD, FOLDER = "orientation_file", "orientations"
+# Steps of half a turn in such a picture.
+ANGLES = 2**16
+
+
+def measure(executor: Executor, clips: Sequence[Clip], prints: Mapping[str, str], *, orientation: bool = False) -> Outcome:
+    """Write ``cores`` and ``deltas`` of every clip to the table ``attributes``: [x, y] in pixels of the truth.
+
+    Points that a distortion moved off the picture are left out. With ``orientation`` the row ``FIELD`` names a 16-bit picture of
+    the ridge angle, counter-clockwise from the horizontal, in steps of pi / ``ANGLES``; the picture is the row's blob.
+
+    Args:
+        executor: who does the work.
+        clips: pictures of prints.
+        prints: source id -> blob name of what determines the print.
+    """
+    step = Step(
+        name=f"measure.{NAME}",
+        version=VERSION,
+        table="attributes",
+        record=Attribute,
+        function="inpaintbench.wings.chalearn.fingerprint:measure_one",
+        parameters={"orientation": orientation},
+    )
+    tasks = [
+        Task(clip.clip_id, prints[clip.source_id], {"clip_id": clip.clip_id, "print": prints[clip.source_id]}) for clip in clips
+    ]
+    return executor.run(step, tasks)
+
+
+def measure_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
+    """Two rows, each a list of points, and one for the picture of orientation where it is asked for."""
+    fields = Print.of_plain(json.loads(blobs.proved(payload["print"]).read_bytes()))
+    points = {"cores": fields.finger.cores, "deltas": fields.finger.deltas}
+    clip_id = payload["clip_id"]
+    rows = []
+    for name, places in points.items():
+        seen = [[round(point[0], 2), round(point[1], 2)] for point in points_in_truth(fields, places) if point is not None]
+        rows.append(data_attribute(blobs, clip_id, name, seen, producer=NAME))
+    if parameters["orientation"]:
+        steps = np.rint(orientation_in_truth(fields) * (ANGLES / np.pi)).astype(np.int64) % ANGLES
+        blob, _ = blobs.put(".png", lambda path: path.write_bytes(video.png_bytes(steps.astype(np.uint16))))
+        rows.append(Attribute(clip_id, FIELD, f"{FOLDER}/{clip_id}.png", None, NAME, VERSION, blob))
+    return rows

@@ -11,14 +11,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from inpaintbench.catalogue import Deviation
 from inpaintbench.curation.split import PEOPLE_SHARES
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor
 from inpaintbench.export import slices
 from inpaintbench.files import display_name
 from inpaintbench.masks import render
-from inpaintbench.masks.block_json import Block, read_blocks
+from inpaintbench.masks.generators.given import Block, read_blocks
 from inpaintbench.recipes import levels, stages
 from inpaintbench.recipes.options import MASKS, Option, Seed, splits_option
 from inpaintbench.recipes.stages import SourceSpec, require

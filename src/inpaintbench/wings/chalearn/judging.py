@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inpaintbench.eval.judging.asking import Choice, Questions, Scale
+from inpaintbench.eval.judging import Choice, Questions, Scale
 
 QUESTIONS = Questions(
     shown="Each picture shows one moment of a clip twice. Left: the clip with text drawn on it. Right: the result of a program "

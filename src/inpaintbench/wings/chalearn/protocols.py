@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Constant, Protocol
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.eval.protocols.further import judged
-from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
 
 # Without a hole that is given there is no border of one, and nothing is measured around it.
 _BAND_RADIUS_PIXELS = 8

@@ -11,8 +11,7 @@ from inpaintbench.eval.adapters.fitting import sizes_in_words
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.models.clip import MOST_TOKENS, tokens
 from inpaintbench.wings.editboard import media
-from inpaintbench.wings.editboard.manifest import Edit
-from inpaintbench.wings.editboard.media import Looked, Wanted
+from inpaintbench.wings.editboard.media import Edit, Looked, Wanted
 
 Kind = Literal["fault", "gap", "note"]
 # Tokens of a prompt's beginning and end.

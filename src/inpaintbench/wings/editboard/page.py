@@ -1,24 +1,266 @@
-"""The folder of a transcript: tables, figures, and one HTML page with both, which opens from disk and asks for nothing else."""
+"""The folder of a transcript: tables, two figures, and one HTML page with both, which opens from disk by itself.
+
+The figures are a radar for each task, and execution against fidelity.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.results.quantity import metric_arrow, metric_label
+from inpaintbench.eval.results.quantity import Quantity, metric_arrow, metric_label, place_label, quantity_arrow, quantity_label
 from inpaintbench.files import replacing
 from inpaintbench.lazily import lazily
-from inpaintbench.pages import Cell, Column, Link, Row, Table, figure, method_styles, page, save_chart
+from inpaintbench.pages import Cell, Column, Link, MethodStyle, Row, Table, figure, method_styles, page, save_chart
+from inpaintbench.pages.chart import looks, scale, titled
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.table_files import csv_bytes, json_bytes
 from inpaintbench.types import Plain, Score
-from inpaintbench.wings.editboard import plots
 from inpaintbench.wings.editboard.transcript import FOOT, TASKS, Gap, Transcript, details_of
 from inpaintbench.wings.editboard.transcript import Cell as Mean
+
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
+
+# Metrics of both sides of the trade-off, as the paper groups them.
+FIDELITY = ("ff_alpha", "ff_beta", "semantic_score")
+EXECUTION = ("success_rate", "clip_similarity")
+# Pixels: of a radar, space for the names of its axes at its sides, and above and below it.
+_RADIUS, _AROUND, _HEAD = 120, 160, 48
+# Of the radius, where the worst mean lies.
+_INNER = 0.2
+# Fewer axes span no area.
+_FEWEST_AXES = 3
+# Pixels: side of a scatter plot.
+_SIDE = 260
+# The first axis points up, the others follow clockwise.
+_TURN_DEGREES = -90
+
+
+class Axis(NamedTuple):
+    """The worst and the best mean of a metric, of all contenders and tasks."""
+
+    metric: str
+    region: str
+    worst: float
+    best: float
+
+    def share(self, value: float) -> float:
+        """0 at the worst, 1 at the best and for a reference beyond them; 1 where they are the same."""
+        return 1.0 if self.best == self.worst else min(max((value - self.worst) / (self.best - self.worst), 0.0), 1.0)
+
+    def words(self, value: float) -> str:
+        """A mean as the table prints it."""
+        return number(value, METRICS.get(self.metric).decimals)
+
+
+def axes_of(found: Transcript) -> list[Axis]:
+    """Axes of the metrics of which a contender has a finite mean somewhere."""
+    made = []
+    for metric in found.metrics:
+        cells = [found.cell(model, task, metric) for model in found.contenders for task in found.tasks]
+        if finite := [cell.mean for cell in cells if cell.mean is not None and math.isfinite(cell.mean)]:
+            ends = (min(finite), max(finite))
+            made.append(Axis(metric, found.regions[metric], *(ends if METRICS.get(metric).higher_is_better else ends[::-1])))
+    return made
+
+
+def radar_figure(found: Transcript) -> altair.ConcatChart | None:
+    """A radar with a line for each model, for each task that has numbers of three metrics or more; None without such a task."""
+    webs = {task: axes for task in found.tasks if len(axes := _axes_in(found, task)) >= _FEWEST_AXES}
+    if not webs:
+        return None
+    told = (
+        "Farther out is better on every axis: those marked ↓ are turned round. The rim is the best and the inner ring the worst "
+        "mean of all models and tasks shown here, both written at the axis, so positions say nothing beyond this figure."
+    )
+    styles = method_styles(found.models, found.references)
+    drawn = [_radar(found, task, axes, styles) for task, axes in webs.items()]
+    across = min(2, len(drawn))
+    title = titled("Means by task", [told, *_reference_words(found)], width=across * 2 * (_RADIUS + _AROUND))
+    return altair.concat(*drawn, columns=across, title=title)
+
+
+def _reference_words(found: Transcript) -> list[str]:
+    names = " and ".join(found.references)
+    return [f"{names}: reference, at the edge where it lies beyond all others."] if names else []
+
+
+def _axes_in(found: Transcript, task: str) -> list[Axis]:
+    """The axes of the metrics that some model has a number of in a task; not where all means are equal, which looks perfect."""
+    return [
+        axis
+        for axis in axes_of(found)
+        if axis.best != axis.worst and any(found.cell(model, task, axis.metric).mean is not None for model in found.contenders)
+    ]
+
+
+def _on(place: int, count: int, share: float) -> dict[str, float]:
+    """Pixels from the centre, to the right and down, where an axis has that share of the way from the inner ring to the rim."""
+    angle = math.radians(360 * place / count + _TURN_DEGREES)
+    reach = _RADIUS * (_INNER + (1 - _INNER) * share)
+    return {"x": reach * math.cos(angle), "y": reach * math.sin(angle)}
+
+
+def _radar(
+    found: Transcript, task: str, axes: Sequence[Axis], styles: Mapping[str, MethodStyle]
+) -> altair.LayerChart | altair.FacetChart:
+    width, height = _RADIUS + _AROUND, _RADIUS + _HEAD
+    x = altair.X("x:Q", axis=None, scale=altair.Scale(domain=[-width, width], nice=False))
+    y = altair.Y("y:Q", axis=None, scale=altair.Scale(domain=[height, -height], nice=False))
+    rings = [
+        {**_on(place, len(axes), share), "ring": share, "place": place}
+        for share in (0.0, 0.5, 1.0)
+        for place in range(len(axes) + 1)
+    ]
+    spokes = [{"x": 0, "y": 0, **_ends(_on(place, len(axes), 1.0))} for place in range(len(axes))]
+    web = _plot(rings).mark_line(strokeWidth=1, aria=False)
+    ring_colour = altair.condition("datum.ring == 1", altair.value("var(--strong-line)"), altair.value("var(--line)"))
+    layers = [
+        web.encode(x, y, altair.Order("place:Q"), detail="ring:N", color=ring_colour),
+        _plot(spokes).mark_rule(color="var(--line)", aria=False).encode(x, y, x2="x2:Q", y2="y2:Q"),
+    ]
+    for align in ("left", "center", "right"):
+        names = [row for row in _names(axes) if row["align"] == align]
+        for field, down, ink, size in (("name", 0, "var(--ink)", 11.5), ("ends", 13, "var(--soft)", 10.5)):
+            text = _plot(names).mark_text(align=align, dy=down, color=ink, fontSize=size, aria=False)
+            layers.append(text.encode(x, y, text=f"{field}:N"))
+    for model in found.models:
+        layers += _shape(found, model, task, axes, x, y, styles)
+    title = altair.TitleParams(f"{task}: {TASKS[task]}" if task in TASKS else task, fontSize=14, anchor="middle")
+    return altair.layer(*layers, title=title).properties(width=2 * width, height=2 * height)
+
+
+def _plot(rows: Sequence[Mapping[str, Any]]) -> altair.Chart:
+    return altair.Chart(altair.InlineData(values=list(rows)))
+
+
+def _ends(point: Mapping[str, float]) -> dict[str, float]:
+    """Coordinates of the end of a line."""
+    return {f"{name}2": value for name, value in point.items()}
+
+
+def _names(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:
+    """Each axis with its ends, outside the rim."""
+    for place, axis in enumerate(axes):
+        point, rim = _on(place, len(axes), 1.12), _on(place, len(axes), 1.0)
+        align = "center" if abs(rim["x"]) < 1 else "left" if rim["x"] > 0 else "right"
+        ends = f"{place_label(axis.region)}, {axis.words(axis.worst)} → {axis.words(axis.best)}"
+        down = -10 if rim["y"] < -1 else 8
+        yield {"x": point["x"], "y": point["y"] + down, "align": align, "name": metric_arrow(axis.metric), "ends": ends}
+
+
+def _shape(
+    found: Transcript,
+    model: str,
+    task: str,
+    axes: Sequence[Axis],
+    x: altair.X,
+    y: altair.Y,
+    styles: Mapping[str, MethodStyle],
+) -> Iterator[altair.Chart]:
+    """Dots where there are numbers, and lines between those of neighbouring axes."""
+    colour, shape = looks(styles)
+    points: list[dict[str, Any] | None] = []
+    for place, axis in enumerate(axes):
+        value = found.cell(model, task, axis.metric).mean
+        if value is None or not math.isfinite(value):
+            points.append(None)
+            continue
+        told = f"{found.named(model)}, {quantity_label(Quantity(axis.metric, axis.region))}: {axis.words(value)}"
+        points.append({**_on(place, len(axes), axis.share(value)), "place": place, "name": model, "told": told})
+    known = [point for point in points if point]
+    if len(known) == len(axes) and model in found.contenders:
+        area = _plot(known).mark_line(strokeWidth=0, filled=True, fillOpacity=0.08, aria=False)
+        yield area.encode(x, y, altair.Order("place:Q"), colour)
+    lines = [
+        {**one, **_ends({"x": other["x"], "y": other["y"]})}
+        for one, other in zip(points, [*points[1:], points[0]], strict=True)
+        if one and other
+    ]
+    yield (
+        _plot(lines)
+        .mark_rule(strokeWidth=2, strokeDash=styles[model].dash, aria=False)
+        .encode(x, y, colour, x2="x2:Q", y2="y2:Q")
+    )
+    dots = _plot(known).mark_point(filled=model in found.contenders, size=50, opacity=1)
+    yield dots.encode(x, y, colour, shape, description="told:N")
+
+
+def trade_off_figure(found: Transcript) -> altair.ConcatChart | None:
+    """Every metric of execution against every one of fidelity, a dot for each model and task; None where either has no number."""
+    known = {axis.metric for axis in axes_of(found)}
+    down, across = ([name for name in names if name in known] for names in (FIDELITY, EXECUTION))
+    pairs = [(x, y) for y in down for x in across if any(dot[0] in found.contenders for dot in _dots(found, x, y))]
+    if not pairs:
+        return None
+    told = "Right is better execution, up is better fidelity: its axes are turned round. A dot: a model's mean in a task."
+    columns = min(len(pairs), 2)
+    title = titled("Execution against fidelity", [told, *_reference_words(found)], width=columns * (_SIDE + 80))
+    return altair.concat(*(_scatter(found, x, y) for x, y in pairs), columns=columns, title=title)
+
+
+def _dots(found: Transcript, x: str, y: str) -> list[tuple[str, str, float, float]]:
+    """Model, task and both means, where both are there."""
+    cells = [
+        (model, task, found.cell(model, task, x).mean, found.cell(model, task, y).mean)
+        for model in found.models
+        for task in found.tasks
+    ]
+    return [
+        (model, task, one, other)
+        for model, task, one, other in cells
+        if one is not None and other is not None and math.isfinite(one) and math.isfinite(other)
+    ]
+
+
+def _scatter(found: Transcript, across: str, up: str) -> altair.LayerChart | altair.FacetChart:
+    dots = _dots(found, across, up)
+    own = [(one, other) for model, _, one, other in dots if model in found.contenders]
+    ticks = [scale(values, from_zero=False) for values in zip(*own, strict=True)]
+    quantities = [Quantity(metric, found.regions[metric]) for metric in (across, up)]
+    # A reference beyond the scale stands at its edge.
+    data = [
+        {
+            "name": model, "competes": model in found.contenders,
+            "task": task if model in found.contenders else model,
+            **{name: min(max(mean, places[0]), places[-1]) for name, mean, places in zip("xy", means, ticks, strict=True)},
+            "told": f"{found.named(model)}, {task}: " + ", ".join(
+                f"{quantity_label(quantity)} {mean:.4g}" for quantity, mean in zip(quantities, means, strict=True)
+            ),
+        }
+        for model, task, *means in dots
+    ]  # fmt: skip
+    # Fidelity: lower is better, and the best is on top.
+    ends = (
+        altair.Scale(domain=[places[0], places[-1]], nice=False, reverse=turned)
+        for places, turned in zip(ticks, (False, True), strict=True)
+    )
+    axes = (
+        altair.Axis(values=places, format=",.6~g", labelFlush=False, grid=True, ticks=False, domain=False) for places in ticks
+    )
+    x = altair.X("x:Q", title=quantity_arrow(quantities[0]), scale=next(ends), axis=next(axes))
+    y = altair.Y("y:Q", title=quantity_arrow(quantities[1]), scale=next(ends), axis=next(axes))
+    colour, shape = looks(method_styles(found.models, found.references))
+    points = [
+        _plot([row for row in data if row["competes"] == competes])
+        .mark_point(filled=competes, size=80, opacity=1)
+        .encode(x, y, colour, shape, description="told:N")
+        for competes in ((True, False) if found.references else (True,))
+    ]
+    tasks = _plot(data).mark_text(align="left", dx=8, fontSize=10, color="var(--soft)", aria=False)
+    drawn: altair.LayerChart | altair.FacetChart = altair.layer(*points, tasks.encode(x, y, text="task:N")).properties(
+        width=_SIDE, height=_SIDE
+    )
+    return drawn
+
 
 if TYPE_CHECKING:
     import altair
@@ -159,7 +401,7 @@ def write_transcript(folder: Path, found: Transcript, *, more: Mapping[str, byte
         "transcript.csv": as_csv(found), "transcript.md": as_markdown(found),
         "transcript.json": as_json(found), **(more or {}),
     }  # fmt: skip
-    drawn = {"radar": plots.radar_figure(found), "execution_fidelity": plots.trade_off_figure(found)}
+    drawn = {"radar": radar_figure(found), "execution_fidelity": trade_off_figure(found)}
     figures = {name: chart for name, chart in drawn.items() if chart is not None}
     text = render(found, figures, list(tables))
     with replacing(folder, what="transcript ") as made:

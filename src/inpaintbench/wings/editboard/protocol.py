@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
 # Nothing is measured there: edited clips are measured whole.

@@ -17,13 +17,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from inpaintbench import video
+from inpaintbench.catalogue import Deviation
 from inpaintbench.curation import fitting, footage, measuring, nearer
 from inpaintbench.curation.attributes.changes import ENOUGH, WarpValidShare
 from inpaintbench.curation.nearer import ZOOM
 from inpaintbench.curation.sources.base import located
-from inpaintbench.curation.sources.edit_clips import EDITS, MASK_TASKS, OBJECT_MASK
+from inpaintbench.curation.sources.edit_folders import EDITS, MASK_TASKS, OBJECT_MASK
 from inpaintbench.curation.sources.edit_prompts import task_fault, wants_mask
-from inpaintbench.deviations import Deviation
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices

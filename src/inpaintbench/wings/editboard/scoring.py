@@ -1,13 +1,11 @@
-"""Edited videos from a list: checked, scored and written as a transcript.
-
-Scoring measures what is missing in the ledger, edits of one original side by side, and gives rows for everything.
-"""
+"""Edited videos from a list: checked, scored and written as a transcript."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
 from importlib.metadata import version
 from itertools import count as counted
 from pathlib import Path
@@ -16,23 +14,91 @@ from typing import Any, NamedTuple
 import cv2
 
 import inpaintbench
-from inpaintbench.compute import RANDOM_WEIGHTS, Compute
-from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.compute import RANDOM_WEIGHTS, Compute, Shared
+from inpaintbench.errors import InpaintBenchError, InputError, MediaError
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.measured import unmeasured_metrics
+from inpaintbench.eval.scoring import score_item
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.pages.words import count
 from inpaintbench.steps import score_step, score_steps
 from inpaintbench.tables import UNEXPECTED
-from inpaintbench.types import Score, content_id
+from inpaintbench.types import Frames, Plain, Prompts, Score, content_id
+from inpaintbench.view import ItemView
+from inpaintbench.wings.editboard import media
 from inpaintbench.wings.editboard.checking import Checked, Finding, check, needed
-from inpaintbench.wings.editboard.manifest import Edit, plain
-from inpaintbench.wings.editboard.media import look
+from inpaintbench.wings.editboard.media import Edit, look, plain
 from inpaintbench.wings.editboard.page import edits_csv, edits_json, write_transcript
 from inpaintbench.wings.editboard.transcript import Told, transcript_of
+from inpaintbench.workspace import Blobs
+
+# Of decoded videos at once; where more edits do not fit, they are measured in several goes.
+_HELD_BYTES = 1 << 30
+# No metric of edits asks for it.
+_FPS = 24.0
+
+Job = tuple[Plain, Plain]
+
+
+def score_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:
+    """All metrics of one edit."""
+    return score_together([(payload, parameters)], blobs=blobs)[0]
+
+
+def score_together(jobs: Sequence[Job], *, blobs: Blobs) -> list[list[Score]]:
+    """All metrics of several edits of one original: the rows of each job."""
+    size = 4 * max(payload["row"]["frames"] * _area(payload, parameters) for payload, parameters in jobs)  # colours and mask
+    at_once = max(1, _HELD_BYTES // size - 1)
+    goes = [jobs[begin : begin + at_once] for begin in range(0, len(jobs), at_once)]
+    return [rows for some in goes for rows in _scored(some, blobs)]
+
+
+def _area(payload: Plain, parameters: Plain) -> int:
+    side = parameters["side_pixels"]
+    area: int = side**2 if side else payload["row"]["height"] * payload["row"]["width"]
+    return area
+
+
+def _scored(jobs: Sequence[Job], blobs: Blobs) -> list[list[Score]]:
+    shared = Shared(compute=Compute(**jobs[0][0]["compute"]))
+    side = jobs[0][1]["side_pixels"]
+    read = lru_cache(maxsize=1)(lambda path: media.read(_original(jobs, path), side_pixels=side))
+    views = [_view(payload, side, shared, read) for payload, _ in jobs]
+    told = [(payload, {**parameters, "method": payload["method"]}) for payload, parameters in jobs]
+    return score_item.score_together(told, blobs=blobs, ahead=views)
+
+
+def _original(jobs: Sequence[Job], path: str) -> Plain:
+    found: Plain = next(payload["original"] for payload, _ in jobs if payload["original"]["path"] == path)
+    return found
+
+
+def _view(payload: Plain, side: int | None, shared: Shared, read: Callable[[str], Frames]) -> ItemView:
+    """The parts of an edit.
+
+    Raises:
+        RuntimeError: they could be read when they were looked at, and cannot now; the next run tries again.
+    """
+    try:
+        edited = media.read(payload["edited"], side_pixels=side)
+        parts: dict[str, Callable[[], Any]] = {"prediction": lambda: edited}
+        if payload["original"]:
+            parts["truth"] = partial(lambda frames: frames, read(payload["original"]["path"]))
+        if payload["mask"]:
+            parts["object_mask"] = partial(lambda mask: mask, media.read_mask(payload["mask"], side_pixels=side))
+    except (MediaError, OSError) as error:
+        raise RuntimeError(f"it changed after it was looked at: {error}") from error
+    source, target = payload["prompts"]
+    if source or target:
+        parts["prompts"] = lambda: Prompts(source, target or "")
+    frames, height, width = edited.shape[:3]
+    return ItemView(
+        item_id=payload["row"]["item_id"], frames=frames, height=height, width=width, fps=_FPS, parts=parts, shared=shared
+    )
+
 
 FOLDER = "transcript"
 # Stands in the keys of the ledger: another one measures all edits again.
@@ -40,7 +106,7 @@ VERSION = "1"
 # Edits of one original that one worker measures together: the original's flow is then found once for all of them. More would
 # leave workers idle where there are few originals.
 AT_ONCE = 4
-_WORKER = "inpaintbench.wings.editboard.worker"
+_WORKER = "inpaintbench.wings.editboard.scoring"
 Entries = Mapping[str, Mapping[str, Any]]
 
 

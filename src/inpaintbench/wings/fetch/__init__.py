@@ -10,6 +10,14 @@ from inpaintbench.catalogue import Catalogue
 if TYPE_CHECKING:
     from inpaintbench.wings.fetch.base import Fetcher
 
+
+# Name of a package, the extra that brings it, and what for.
+YT_DLP = ("yt-dlp", "sites", "`curation fetch site`")
+FLICKRAPI = ("flickrapi", "flickr", "`curation fetch flickr`")
+# Variables of the environment, and what for.
+FLICKR_KEY = (("FLICKR_API_KEY", "FLICKR_API_SECRET"), "`curation fetch flickr`")
+
+
 FETCHERS: Catalogue[type[Fetcher]] = Catalogue(
     "fetcher",
     {
@@ -33,9 +41,9 @@ JOINS: Mapping[str, Mapping[str, str]] = {
     "source": {"fetched": "inpaintbench.wings.fetch.source:FetchedSource"},
     "kind of leaf": {"fetcher": "inpaintbench.wings.fetch:FETCHERS"},
     "optional package": {
-        "yt_dlp": "inpaintbench.wings.fetch.installation:YT_DLP",
-        "flickrapi": "inpaintbench.wings.fetch.installation:FLICKRAPI",
+        "yt_dlp": "inpaintbench.wings.fetch:YT_DLP",
+        "flickrapi": "inpaintbench.wings.fetch:FLICKRAPI",
     },
-    "key": {"Flickr": "inpaintbench.wings.fetch.installation:FLICKR_KEY"},
+    "key": {"Flickr": "inpaintbench.wings.fetch:FLICKR_KEY"},
     "contract": {"fetcher": "inpaintbench.wings.fetch.contract:CHECKS"},
 }

@@ -26,9 +26,8 @@ from inpaintbench.types import Clip, Download, Source
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate
 from inpaintbench.wings.fetch.lists import SHIPPED, read_ids
-from inpaintbench.wings.fetch.recheck import notice
-from inpaintbench.wings.fetch.recheck import recheck as ask_again
-from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, listings, rows_of
+from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, listings, notice, rows_of
+from inpaintbench.wings.fetch.step import recheck as ask_again
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:

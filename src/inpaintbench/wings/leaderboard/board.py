@@ -22,8 +22,7 @@ from inpaintbench.eval.values.permutation import PairTest
 from inpaintbench.eval.values.statistics import Summary, best_of
 from inpaintbench.manifest import column
 from inpaintbench.types import Dataset, Slice
-from inpaintbench.wings.leaderboard.unpack import Submission
-from inpaintbench.wings.leaderboard.verify import Verdict
+from inpaintbench.wings.leaderboard.checking import Submission, Verdict
 
 # Reason why a submission holds no place.
 UNMEASURED = "its pixels were not measured again here"

@@ -102,7 +102,7 @@ def submit(
 
 def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:
     """Open a pull request with a method's scores on its model's repository."""
-    from inpaintbench.eval.result_files.handing_on import lacks, lacks_words, results_path, results_yaml
+    from inpaintbench.eval.result_files import lacks, lacks_words, results_path, results_yaml
     from inpaintbench.export.publishing.client import check_name
     from inpaintbench.export.publishing.client import opened as opened_on_hub
 
@@ -156,7 +156,7 @@ def leaderboard(
     """
     from inpaintbench.export.publishing.client import check_name as check_hub_name
     from inpaintbench.wings.leaderboard.board import UNMEASURED
-    from inpaintbench.wings.leaderboard.gather import Sample, gather
+    from inpaintbench.wings.leaderboard.pack import Sample, gather
     from inpaintbench.wings.leaderboard.write import checked_place, clips_of, write_site
 
     checked_place(out)

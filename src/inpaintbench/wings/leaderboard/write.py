@@ -21,9 +21,9 @@ from inpaintbench.files import replacing
 from inpaintbench.pages import save_chart
 from inpaintbench.table_files import canonical_bytes, csv_bytes
 from inpaintbench.wings.leaderboard.board import Board, Entry
+from inpaintbench.wings.leaderboard.checking import take_out
 from inpaintbench.wings.leaderboard.pages import CSV, FIGURE_KINDS, FIGURES, JSON, Clips, clips_page, method_pages, slice_pages
 from inpaintbench.wings.leaderboard.tables import CLIPS
-from inpaintbench.wings.leaderboard.unpack import take_out
 from inpaintbench.workspace import Workspace
 
 

@@ -28,12 +28,12 @@ from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.edit_prompts import read_columns, read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UnknownNameError, UsageError
-from inpaintbench.eval.hub import folder_or_hub
 from inpaintbench.eval.methods.brought import SUFFIXES, strangers
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring import parts
+from inpaintbench.eval.scoring.parts import folder_or_hub
 from inpaintbench.eval.scoring.predict import MethodSpec, build
 from inpaintbench.files import prepare_place, write_atomically
 from inpaintbench.models.weights import known, lacks
@@ -269,7 +269,7 @@ def _source(
             "folder": str(places["inputs"]), "prompts": str(places["prompts"]), "masks": masks, "fewest_prompts": 1,
             "columns": dict(tree.columns), "mask_tasks": list(recipe.mask_tasks),
         }  # fmt: skip
-        attribute_at("inpaintbench.curation.sources.edit_clips:EditClips")(**constants).checked()
+        attribute_at("inpaintbench.curation.sources.edit_folders:EditClips")(**constants).checked()
         return "edit_clips", constants
     constants = {
         "folder": str(places.get("inputs", data)), "layout": tree.layout or GENERIC, "masks": masks, "truth": truth,

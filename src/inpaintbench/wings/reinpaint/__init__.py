@@ -35,7 +35,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "table --for selection": "inpaintbench.wings.reinpaint.commands.testing:selection",
         "reinpaint": "inpaintbench.wings.reinpaint.commands:app",
     },
-    "options of eval run": {"second pass": "inpaintbench.wings.reinpaint.run_options:SecondPass"},
+    "options of eval run": {"second pass": "inpaintbench.wings.reinpaint.commands.options:SecondPass"},
     "table of results": {"reinpaint": "inpaintbench.wings.reinpaint.step:TABLE"},
     "former command of eval": {"reinpaint": ""},
 }

@@ -17,8 +17,7 @@ from inpaintbench.pages import data_uri, method_styles, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.wings.reinpaint import step
 from inpaintbench.wings.reinpaint.grid import bins_of
-from inpaintbench.wings.reinpaint.second_masks import mean_area
-from inpaintbench.wings.reinpaint.setting import Setting
+from inpaintbench.wings.reinpaint.setting import Setting, mean_area
 from inpaintbench.workspace import Blobs
 
 # Second masks that are shown, as in the paper.

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
-from inpaintbench.eval.analysis.files import escaped
+from inpaintbench.eval.analysis.write import escaped
 from inpaintbench.eval.results.quantity import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -32,8 +32,7 @@ from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.reinpaint.engine import OBJECTIVES, REGION, SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import DIAGNOSTIC, metric_of
-from inpaintbench.wings.reinpaint.second_masks import Patches
-from inpaintbench.wings.reinpaint.setting import Setting
+from inpaintbench.wings.reinpaint.setting import Patches, Setting
 
 PAGE = "tables.md"
 # How the slices of a bin of first masks are called: `area-20-40`.

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from inpaintbench.deviations import Deviation
-from inpaintbench.eval.protocols.base import Constant, Protocol
-from inpaintbench.eval.protocols.variants import POOLED, SSIM_VARIANTS, mean_of_decibels
+from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.wings.reinpaint.engine import SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
 

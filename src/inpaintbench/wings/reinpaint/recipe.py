@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices

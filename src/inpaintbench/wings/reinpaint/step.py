@@ -25,12 +25,10 @@ from inpaintbench.models.lpips_networks import LPIPS_WEIGHTS
 from inpaintbench.tables import UNEXPECTED
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, Score, content_id, item_rng
 from inpaintbench.view import composite
-from inpaintbench.wings.reinpaint import engine, fills
-from inpaintbench.wings.reinpaint.engine import REGION
-from inpaintbench.wings.reinpaint.fills import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, partners
+from inpaintbench.wings.reinpaint import engine
+from inpaintbench.wings.reinpaint.engine import BLEND, FILLS, NATURAL, NOISE, NOISE_SIGMA, REGION, partners
 from inpaintbench.wings.reinpaint.leaves import metric_of
-from inpaintbench.wings.reinpaint.second_masks import mean_area, patch_of, second_hole
-from inpaintbench.wings.reinpaint.setting import Setting, checked
+from inpaintbench.wings.reinpaint.setting import Setting, checked, mean_area, patch_of, second_hole
 from inpaintbench.workspace import Blobs
 
 # Stands in the keys of the ledger: another one inpaints everything again.
@@ -49,7 +47,7 @@ class First:
     predictions: Mapping[str, Prediction] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     fill: str | None = None
-    """One of ``fills.FILLS`` in the place of a method."""
+    """One of ``engine.FILLS`` in the place of a method."""
     fill_constants: Plain = field(default_factory=dict)
 
     @classmethod
@@ -255,10 +253,10 @@ def first_result(root: Path | str, row: Plain, given: Plain, truth: Frames, hole
     if fill is None:
         return composite(truth, hole, fitted(video.read_frames(proved_prediction(blobs, given["blob"], row)), row, resize="none"))
     if fill == BLEND:
-        return fills.blend(truth, hole, frozen.truth_and_hole(root, given["other"])[0])
+        return engine.blend(truth, hole, frozen.truth_and_hole(root, given["other"])[0])
     if fill == NOISE:
-        rng = fills.noise_rng(given["seed"], row["item_id"])
-        return fills.noise(truth, hole, rng=rng, sigma=given["sigma"], clip=given["clip"])
+        rng = engine.noise_rng(given["seed"], row["item_id"])
+        return engine.noise(truth, hole, rng=rng, sigma=given["sigma"], clip=given["clip"])
     return truth
 
 

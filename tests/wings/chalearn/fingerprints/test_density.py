@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from inpaintbench.wings.chalearn.fingerprints.growth import period_of_bin
-from inpaintbench.wings.chalearn.fingerprints.master import ridge_period
+from inpaintbench.wings.chalearn.fingerprints.master import period_of_bin, ridge_period
 from inpaintbench.wings.chalearn.fingerprints.records import Finger
 
 FINGER = Finger("arch", 275, 400, 500.0, (), (), (), (2.0, 1.0, 1.0), 0)

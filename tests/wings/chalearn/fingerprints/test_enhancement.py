@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from tests.wings.chalearn.fingerprints.stripes import rings, straight
 
-from inpaintbench.wings.chalearn.fingerprints.enhancement import Ridges, draw_ridges, enhance, normalised
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.master import master
+from inpaintbench.wings.chalearn.methods.oriented_gabor import Ridges, draw_ridges, enhance, normalised
 
 
 def print_on_paper() -> np.ndarray:

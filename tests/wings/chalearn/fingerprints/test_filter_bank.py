@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.wings.chalearn.fingerprints.stripes import rings, straight
 
-from inpaintbench.wings.chalearn.fingerprints.enhancement import PERIODS_PIXELS, find_ridges
+from inpaintbench.wings.chalearn.methods.oriented_gabor import PERIODS_PIXELS, find_ridges
 
 INNER = np.s_[30:-30, 30:-30]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import InputError
-from inpaintbench.wings.chalearn.fingerprints.growth import (
+from inpaintbench.wings.chalearn.fingerprints.master import (
     FREQUENCIES,
     ORIENTATIONS,
     bank,

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from inpaintbench import lazily
 from inpaintbench.errors import InputError, MissingExtraError
-from inpaintbench.wings.chalearn.fingerprints import growth
-from inpaintbench.wings.chalearn.fingerprints.growth import PASSES, Backend, Bank, bank, grow, grow_many, select_backend
+from inpaintbench.wings.chalearn.fingerprints import master
+from inpaintbench.wings.chalearn.fingerprints.master import PASSES, Backend, Bank, bank, grow, grow_many, select_backend
 
 BACKENDS: tuple[Backend, ...] = ("numpy", "numba", "torch")
 Canvas = tuple[np.ndarray, np.ndarray]
@@ -96,7 +96,7 @@ def test_a_batch_cut_into_small_pieces_is_the_same(monkeypatch: pytest.MonkeyPat
     needs("torch")
     numbers, points = canvas(4, height=64, width=77)
     whole = grow(numbers, points, bank(500.0), backend="torch")
-    monkeypatch.setattr(growth, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(master, "_CHUNK_BYTES", 1)
     assert np.array_equal(whole, grow(numbers, points, bank(500.0), backend="torch"))
 
 
@@ -140,7 +140,7 @@ def test_passes_read_no_caller_memory() -> None:
 
 def test_auto_takes_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lazily, "has_numba", lambda: False)
-    monkeypatch.setattr(growth, "find_spec", lambda package: None)
+    monkeypatch.setattr(master, "find_spec", lambda package: None)
     assert select_backend("auto") == "numpy"
     for backend in ("numba", "torch"):
         with pytest.raises(MissingExtraError, match="pip install"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.wings.chalearn.fingerprints.ink import (
+from inpaintbench.wings.chalearn.fingerprints.impressions import (
     NEUTRAL_PRESSURE,
     Specks,
     random_specks,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression
-from inpaintbench.wings.chalearn.fingerprints.ink import draw_axes, edge_specks, outline, region
+from inpaintbench.wings.chalearn.fingerprints.impressions import draw_axes, draw_impression, edge_specks, outline, region
 from inpaintbench.wings.chalearn.fingerprints.records import Finger, Impression
 
 

@@ -13,7 +13,7 @@ import skimage.data
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
 from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.models import text_detection, weights
+from inpaintbench.models import detectors, weights
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.metrics.residual_text import ResidualText, _share_found
 
@@ -35,7 +35,7 @@ def dark_boxes(frame: np.ndarray, **_: Any) -> list[tuple[np.ndarray, float]]:
 @pytest.fixture
 def scene(monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
     """Clips with a line of text drawn on them, and the same line in the scene elsewhere."""
-    monkeypatch.setattr(text_detection, "text_boxes", dark_boxes)
+    monkeypatch.setattr(detectors, "text_boxes", dark_boxes)
     truth = np.full((*SHAPE, 3), 200, np.uint8)
     truth[:, 5:15, 10:60] = 0
     given, hole = truth.copy(), np.zeros(SHAPE, np.bool_)
@@ -123,14 +123,14 @@ def test_frames_without_text_and_frames_between_are_left_out(scene: dict[str, np
 def test_without_weights_there_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(tmp_path))
     frames = np.zeros((1, 40, 40, 3), np.uint8)
-    if weights.lacks((text_detection.WEIGHTS,)):
+    if weights.lacks((detectors.TEXT_WEIGHTS,)):
         with pytest.raises(NotMeasurable, match="ppocr"):
             measured({"truth": frames, "input": frames, "hole": np.ones((1, 40, 40), np.bool_)}, frames)
 
 
 def test_the_real_detector_reads_what_is_left(monkeypatch: pytest.MonkeyPatch, assets: Path) -> None:
     monkeypatch.setenv("INPAINTBENCH_WEIGHTS", str(assets / "weights"))
-    if weights.lacks((text_detection.WEIGHTS,)):
+    if weights.lacks((detectors.TEXT_WEIGHTS,)):
         pytest.skip("the weights are not there")
     truth = cv2.resize(skimage.data.astronaut(), (256, 256))[None]
     given = truth.copy()

@@ -18,7 +18,7 @@ from inpaintbench.wings.chalearn.methods.trained import (
     ResidualEncoder,
     SemanticInpainting,
 )
-from inpaintbench.wings.chalearn.training import checkpoint
+from inpaintbench.wings.chalearn.training import train
 from inpaintbench.wings.chalearn.training.networks import NETWORKS
 from inpaintbench.wings.chalearn.training.train import Trained
 
@@ -53,7 +53,7 @@ def planted(name: str, folder: Path, change: Callable[[dict[str, Any]], None] = 
     state = made.state_dict()
     change(state)
     settings = {**NETWORKS[name].settings, "width": WIDTH}
-    checkpoint.save(folder, state, {"network": name, "settings": settings, "items": [], **facts})
+    train.save(folder, state, {"network": name, "settings": settings, "items": [], **facts})
     return str(folder)
 
 

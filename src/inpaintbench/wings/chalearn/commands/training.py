@@ -12,7 +12,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.options import argument, option
 from inpaintbench.compute import Device
 from inpaintbench.errors import UsageError
-from inpaintbench.eval.hub import frozen_or_hub
+from inpaintbench.eval.scoring.parts import frozen_or_hub
 from inpaintbench.wings.chalearn.training.networks import NETWORKS, named
 from inpaintbench.wings.chalearn.training.train import Limits
 from inpaintbench.wings.chalearn.training.train import train as train_network

@@ -11,7 +11,7 @@ import numpy as np
 
 from inpaintbench.errors import InputError
 from inpaintbench.ranges import Amount
-from inpaintbench.wings.chalearn.fingerprints.growth import border_pixels, kernel_size
+from inpaintbench.wings.chalearn.fingerprints.master import border_pixels, kernel_size
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Finger, Point
 
 Range = tuple[float, float]

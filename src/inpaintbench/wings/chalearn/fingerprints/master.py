@@ -1,31 +1,274 @@
 """Master print of a finger: its complete ridge pattern in pure black and white, before any impression.
 
 Ridges are grown over two fields of the finger: their angle, by the zero-pole model, and their period.
+
+They grow from scattered points, in six passes of a bank of Gabor kernels, another one at every pixel. Kernels and sums are of
+integers and exact, so that the three backends give the same bits: ``numpy`` is the reference, ``numba`` the fast one for a CPU,
+``torch`` the one for many prints at once on a GPU. Minutiae arise where growing ridges meet.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import product
+from typing import Literal, get_args
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.errors import InputError
+from inpaintbench import lazily
+from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.types import item_rng
 from inpaintbench.wings.chalearn.fingerprints.fields import DoubleArray, FloatArray
-from inpaintbench.wings.chalearn.fingerprints.growth import (
-    FREQUENCIES,
-    Backend,
-    bank,
-    border_pixels,
-    grow,
-    grow_many,
-    kernel_numbers,
-    period_of_bin,
-)
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger
+
+Backend = Literal["auto", "numpy", "numba", "torch"]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int32]
+
+# One for each degree.
+ORIENTATIONS = 180
+FREQUENCIES = 100
+MOST_PIXELS_PER_INCH = 1200.0
+# At lower resolutions the narrowest ridges and valleys are about 2 pixels wide and merge as they grow.
+LEAST_PIXELS_PER_INCH = 330.0
+# Kernel rows are padded with zeros to a multiple of this, the width of vector instructions.
+LANES = 16
+PASSES = 6
+# Passes that filter only near the points; later ones filter everything.
+_SPREADING_PASSES = 3
+# Radius of a kernel and standard deviation of its Gaussian, pixels at 500 per inch; those of Anguli.
+_BORDER, _SIGMA = 15, 7.5
+# Frequency of bin 0, which is not used, and step between bins, cycles per pixel at 500 pixels per inch.
+_LEAST_FREQUENCY, _FREQUENCY_STEP = 0.075, 0.0008
+# Memory for the kernels that torch gathers at once.
+_CHUNK_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Kernels for one resolution."""
+
+    size: int
+    """Side of a kernel, pixels; odd."""
+    border: int
+    """Width of the canvas's border without ridges, pixels: half a kernel."""
+    kernels: npt.NDArray[np.int8]
+    """``int8[FREQUENCIES * ORIENTATIONS, size, padded size]``, -46..54; columns from ``size`` on are 0."""
+
+
+def border_pixels(pixels_per_inch: float) -> int:
+    """Radius of a kernel without its centre: 15 pixels at 500 pixels per inch.
+
+    Raises:
+        InputError: the resolution is outside ``LEAST_PIXELS_PER_INCH`` to ``MOST_PIXELS_PER_INCH``.
+    """
+    if not LEAST_PIXELS_PER_INCH <= pixels_per_inch <= MOST_PIXELS_PER_INCH:  # also catches NaN
+        raise InputError(
+            f"fingerprints of {pixels_per_inch!r} pixels per inch cannot be made: "
+            f"choose {LEAST_PIXELS_PER_INCH:g} to {MOST_PIXELS_PER_INCH:g}, usually 500"
+        )
+    return round(_BORDER * pixels_per_inch / REFERENCE_PIXELS_PER_INCH)
+
+
+def kernel_size(pixels_per_inch: float) -> int:
+    """Side of a kernel: 31 pixels at 500 pixels per inch, always odd."""
+    return 2 * border_pixels(pixels_per_inch) + 1
+
+
+def period_of_bin(frequency_bin: npt.ArrayLike, *, pixels_per_inch: float) -> npt.NDArray[np.float64]:
+    """Ridge period of frequency bins 1..100, pixels: 13.2 to 6.5 at 500 pixels per inch."""
+    frequency = _LEAST_FREQUENCY + _FREQUENCY_STEP * np.asarray(frequency_bin, np.float64)
+    return np.asarray(pixels_per_inch / REFERENCE_PIXELS_PER_INCH / frequency, np.float64)
+
+
+def kernel_numbers(orientation: npt.NDArray[np.float32], period: npt.NDArray[np.float32], *, pixels_per_inch: float) -> IntArray:
+    """Index of the kernel of the bank for each pixel, ``int32[H, W]``.
+
+    ``orientation`` is the ridge angle in radians, ``period`` in pixels; both are rounded to the nearest bin.
+    """
+    degrees = np.rint(orientation * np.float32(180 / math.pi)).astype(np.int32) % ORIENTATIONS
+    frequency = np.float32(pixels_per_inch / REFERENCE_PIXELS_PER_INCH) / period
+    bins = np.rint((frequency - np.float32(_LEAST_FREQUENCY)) / np.float32(_FREQUENCY_STEP)).astype(np.int32)
+    return np.asarray((np.clip(bins, 1, FREQUENCIES) - 1) * np.int32(ORIENTATIONS) + degrees, np.int32)
+
+
+@lru_cache(maxsize=1)  # one, since a bank takes 18 MB at 500 pixels per inch
+def bank(pixels_per_inch: float) -> Bank:
+    """Build the kernels of every frequency bin and ridge angle; index ``(bin - 1) * ORIENTATIONS + degrees``.
+
+    A kernel is exp(-(x^2 + y^2) / (2 sigma^2)) cos(2 pi f (x cos t + y sin t)) with sigma = 7.5 pixels at 500 pixels per inch
+    and t the direction across the ridges, quantised to 8 bits and scaled to 100 levels with 0 where the wave is 0.
+    Source: the open generator Anguli; the filter is that of Cappelli, Maio and Maltoni, ICPR 2000.
+    """
+    border, size = border_pixels(pixels_per_inch), kernel_size(pixels_per_inch)
+    place = np.arange(-border, border + 1)
+    bell = np.exp(-0.5 * (place * REFERENCE_PIXELS_PER_INCH / (_SIGMA * pixels_per_inch)) ** 2)
+    across = np.radians(90.0 - np.arange(ORIENTATIONS))  # y points down
+    kernels = np.zeros((FREQUENCIES, ORIENTATIONS, size, -(-size // LANES) * LANES), np.int8)
+    for number in range(FREQUENCIES):
+        per_pixel = 2 * math.pi / float(period_of_bin(number + 1, pixels_per_inch=pixels_per_inch))
+        # exp(i(a + b)) = exp(ia) exp(ib): two waves on lines cost far less than one in the plane.
+        down, right = (bell * np.exp(1j * per_pixel * np.outer(way, place)) for way in (np.sin(across), np.cos(across)))
+        waves = np.ascontiguousarray((down[:, :, None] * right[:, None, :]).real)
+        # Through 8 bits, as Anguli does; both steps truncate towards 0.
+        stored = (127.5 + 127.5 * waves).astype(np.int64)
+        low, high = stored.min(axis=(1, 2), keepdims=True), stored.max(axis=(1, 2), keepdims=True)
+        kernels[number, :, :, :size] = (100 * (stored - low) / (high - low) - 46).astype(np.int64)
+    kernels.flags.writeable = False
+    return Bank(size, border, kernels.reshape(FREQUENCIES * ORIENTATIONS, size, -1))
+
+
+def grow(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, backend: Backend = "auto") -> BoolArray:
+    """Grow ridges from ``points``, ``bool[H, W]``, True = ridge; none nearer to the edge than half a kernel.
+
+    ``kernel_numbers``: ``int32[H, W]``, indices into the bank; ``points``: ``bool[H, W]``. In each pass a pixel's response is the
+    sum of its kernel over the ridges around it; pixels above 55 % of the range of responses become ridge.
+
+    Raises:
+        InputError: unknown backend.
+        MissingExtraError: the backend's package is not installed.
+    """
+    selected = select_backend(backend)
+    if selected == "torch":
+        return np.asarray(grow_many(kernel_numbers[None], points[None], bank, device="cpu")[0], np.bool_)
+    respond = _compiled_responses() if selected == "numba" else _responses
+    ridges = points
+    for active in _active(points, bank.border):
+        responses = respond(ridges, kernel_numbers, active, bank)
+        values = responses[active]
+        low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+        # 11 / 20 = 55 %, in integers.
+        ridges = active & (20 * (responses - low) > 11 * (high - low))
+    return ridges
+
+
+def select_backend(backend: Backend) -> str:
+    """Resolve ``auto``: numba where it is installed, else numpy; errors as ``grow``."""
+    return lazily.select_backend(backend, get_args(Backend), kind="growth", task="growing fingerprints")
+
+
+def _active(points: BoolArray, border: int) -> list[BoolArray]:
+    """Masks of the pixels that each pass filters: growing surroundings of the points, then everything within the borders."""
+    height, width = points.shape
+    inside = np.zeros((height, width), np.bool_)
+    inside[border : height - border, border : width - border] = True
+    box = np.ones((2 * border + 1, 2 * border + 1), np.uint8)
+    near, passes = points, []
+    for _ in range(_SPREADING_PASSES):
+        wider = cv2.dilate(near.view(np.uint8), box, borderType=cv2.BORDER_CONSTANT, borderValue=(0.0,))
+        near = np.asarray(wider, np.bool_)
+        passes.append(near & inside)
+    return passes + [inside] * (PASSES - _SPREADING_PASSES)
+
+
+def _responses(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
+    """Sum of each active pixel's kernel over the ridges in its window, ``int32[H, W]``; 0 elsewhere."""
+    responses = np.zeros(ridges.shape, np.int32)
+    kernels, border = bank.kernels[:, :, : bank.size], bank.border
+    windows = np.lib.stride_tricks.sliding_window_view(ridges, (bank.size, bank.size))
+    for row in np.flatnonzero(active.any(axis=1)):
+        columns = np.flatnonzero(active[row])
+        selected = kernels[kernel_numbers[row, columns]].astype(np.int32)
+        responses[row, columns] = np.einsum("pyx,pyx->p", selected, windows[row - border, columns - border])
+    return responses
+
+
+@lru_cache
+def _compiled_responses() -> Callable[[BoolArray, IntArray, BoolArray, Bank], IntArray]:
+    """Compile ``_responses`` by numba."""
+    njit = importlib.import_module("numba").njit
+    try:
+        columns = njit(cache=True)(_columns)
+    except RuntimeError:  # numba has no folder to cache compiled code in
+        columns = njit(_columns)
+
+    def respond(ridges: BoolArray, kernel_numbers: IntArray, active: BoolArray, bank: Bank) -> IntArray:
+        padded = bank.kernels.shape[2]
+        wide = np.pad(ridges, ((0, 0), (0, padded))).astype(np.int16)
+        responses = np.zeros(ridges.shape, np.int32)
+        columns(wide, kernel_numbers, active, bank.kernels.reshape(len(bank.kernels), -1), bank.border, padded, responses)
+        return responses
+
+    return respond
+
+
+def _columns(
+    wide: npt.NDArray[np.int16],
+    kernel_numbers: IntArray,
+    active: BoolArray,
+    kernels: npt.NDArray[np.int8],
+    border: int,
+    padded: int,
+    responses: IntArray,
+) -> None:
+    """Fill ``responses`` column by column.
+
+    The strip of rows under the windows of one column is copied, so that each window is contiguous like its kernel and their
+    product is a single loop, which compilers vectorise.
+    """
+    height, width = responses.shape
+    strip = np.zeros(height * padded, np.int16)
+    length = kernels.shape[1]
+    for x in range(border, width - border):
+        for y in range(height):
+            for i in range(padded):
+                strip[y * padded + i] = wide[y, x - border + i]
+        for y in range(border, height - border):
+            if active[y, x]:
+                kernel = kernels[kernel_numbers[y, x]]
+                window = strip[(y - border) * padded : (y - border) * padded + length]
+                total = np.int32(0)
+                for i in range(length):
+                    total = np.int32(total + np.int32(kernel[i]) * np.int32(window[i]))
+                responses[y, x] = total
+
+
+def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device: str) -> BoolArray:
+    """Grow ridges on many canvases of one size through torch: ``int32[N, H, W]`` and ``bool[N, H, W]`` to ``bool[N, H, W]``.
+
+    Raises:
+        MissingExtraError: torch is not installed.
+        InputError: this machine has no such device.
+    """
+    if find_spec("torch") is None:
+        raise MissingExtraError("growing fingerprints on a GPU", "eval")
+    torch = importlib.import_module("torch")
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise InputError(f"this machine has no GPU that torch can use, so {device!r} cannot be had: choose cpu")
+    height, width = points.shape[1:]
+    border, size = bank.border, bank.size
+    inner = (..., slice(border, height - border), slice(border, width - border))
+    kernels = torch.from_numpy(np.ascontiguousarray(bank.kernels[:, :, :size], np.float32)).to(device).reshape(-1, size * size)
+    numbers = torch.from_numpy(kernel_numbers[inner].astype(np.int64)).to(device)
+    passes = torch.from_numpy(np.stack([np.stack(_active(canvas, border)) for canvas in points], axis=1)[inner]).to(device)
+    ridges = torch.from_numpy(points).to(device)
+    most = torch.iinfo(torch.int64).max
+    rows = max(1, _CHUNK_BYTES // (4 * size * size * numbers.shape[2]))
+    for active in passes:
+        # Integers in float32: sums stay below 2^24, hence are exact in any order. Then in int64, so that no device rounds.
+        windows = ridges.to(torch.float32).unfold(1, size, 1).unfold(2, size, 1)
+        sums = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
+        for canvas, top in product(range(len(numbers)), range(0, numbers.shape[1], rows)):
+            selected = kernels[numbers[canvas, top : top + rows]]
+            window = windows[canvas, top : top + rows].reshape(selected.shape)
+            sums[canvas, top : top + rows] = selected.mul_(window).sum(dim=-1)
+        responses = sums.to(torch.int64)
+        low = torch.where(active, responses, most).amin(dim=(1, 2), keepdim=True)
+        high = torch.where(active, responses, -most).amax(dim=(1, 2), keepdim=True)
+        empty = ~active.any(dim=2).any(dim=1)
+        low[empty], high[empty] = 0, 0
+        ridges = torch.zeros_like(ridges)
+        ridges[inner] = active & (20 * (responses - low) > 11 * (high - low))
+    grown: BoolArray = ridges.cpu().numpy()
+    return grown
+
 
 Picture = npt.NDArray[np.uint8]
 

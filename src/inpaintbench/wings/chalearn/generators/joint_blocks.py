@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.ranges import AtLeastOne, Share, Whole

@@ -22,7 +22,6 @@ from inpaintbench.models.torch_networks import on_device, torch
 from inpaintbench.ranges import Amount, AtLeastOne, Seed
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.training.checkpoint import levels_of, read_facts, trained
 from inpaintbench.wings.chalearn.training.networks import (
     CONTEXT_PIXELS,
     FRAME_DIVISOR,
@@ -34,6 +33,7 @@ from inpaintbench.wings.chalearn.training.networks import (
     shares,
     small_pictures,
 )
+from inpaintbench.wings.chalearn.training.train import levels_of, read_facts, trained
 
 # Of semantic inpainting: side of the window in which missing pixels make known ones count more; how fast codes move.
 _WINDOW, _RATE = 7, 0.03

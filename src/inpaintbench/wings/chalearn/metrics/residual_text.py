@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
-from inpaintbench.models import text_detection
+from inpaintbench.models import detectors
 from inpaintbench.ranges import AtLeastOne, Share, Side
 from inpaintbench.regions import dilate
 from inpaintbench.types import Frames, Hole
@@ -60,7 +60,7 @@ class ResidualText(SingleRegionMetric):
     bounds = (0.0, MOST)
     needs = ("input", "truth", "composite", "hole")
     answers = ("hole",)
-    weights = (text_detection.WEIGHTS,)
+    weights = (detectors.TEXT_WEIGHTS,)
 
     def __init__(self, *, frame_step: AtLeastOne, longer_side: Side, score_threshold: Share, **where: Unpack[Where]) -> None:
         super().__init__(**where)
@@ -106,7 +106,7 @@ class ResidualText(SingleRegionMetric):
             if not inside.any():
                 continue
             areas.append(0.0)
-            found = text_detection.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
+            found = detectors.text_boxes(frame, longer_side=self.longer_side, score_threshold=self.score_threshold)
             for corners, _ in found:
                 line = np.zeros(inside.shape, np.uint8)
                 cv2.fillConvexPoly(line, np.rint(corners - 0.5).astype(np.int32), 1)

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
-from inpaintbench.catalogue import known_name
-from inpaintbench.deviations import Deviation
+from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
 from inpaintbench.types import Joint, Score

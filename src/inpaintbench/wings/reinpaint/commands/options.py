@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import LabelText, leaf_and_constants
@@ -15,12 +15,29 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import predicted, predictions_of
 from inpaintbench.types import Dataset
-from inpaintbench.wings.reinpaint.fills import FILLS, NOISE_SIGMA
+from inpaintbench.wings.reinpaint.engine import FILLS, NOISE_SIGMA
 from inpaintbench.wings.reinpaint.grid import Ratio, missing_of
-from inpaintbench.wings.reinpaint.second_masks import Patches
-from inpaintbench.wings.reinpaint.setting import PAPER_MASKS, Setting, seconds_of, usual_masks
+from inpaintbench.wings.reinpaint.setting import PAPER_MASKS, Patches, Setting, seconds_of, usual_masks
 from inpaintbench.wings.reinpaint.step import First
 from inpaintbench.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class SecondPass:
+    """How results are inpainted again.
+
+    Args:
+        second (METHOD[,NAME=VALUE]): With --report, for benchmarks of re-inpainting: what inpaints results again (F2), for their
+            self-consistency, D(F1). [default: that of `eval run --for reinpainting`]
+        second_masks: With --report, for benchmarks of re-inpainting: how often a result is inpainted again (K). [default:
+            that of `eval run --for reinpainting`]
+    """
+
+    asked_of: ClassVar[str] = "a benchmark of re-inpainting"
+
+    second: Annotated[str | None, Among(METHODS)] = None
+    second_masks: Positive | None = None
+
 
 PROTOCOL = "reinpaint/corrected"
 # In the place of a ratio: the second masks of the dataset.

@@ -18,7 +18,7 @@ from inpaintbench.eval.scoring.run_folder import asked, bind, check_any_value, c
 from inpaintbench.wings.reinpaint import gallery
 from inpaintbench.wings.reinpaint.commands import options
 from inpaintbench.wings.reinpaint.commands.options import OF_DATASET, PROTOCOL, parse_ratio, second_spec, tell_missing, tell_work
-from inpaintbench.wings.reinpaint.fills import NATURAL, NOISE_SIGMA
+from inpaintbench.wings.reinpaint.engine import NATURAL, NOISE_SIGMA
 from inpaintbench.wings.reinpaint.grid import grid_of, settings_of, write_grid
 from inpaintbench.wings.reinpaint.rows import preferences, store, summary, with_variants
 from inpaintbench.wings.reinpaint.setting import PAPER_MASKS, USUAL_SECOND, setting_of

@@ -27,8 +27,8 @@ from inpaintbench.wings.reinpaint.commands.options import PROTOCOL, parse_ratio,
 from inpaintbench.wings.reinpaint.engine import REGION
 from inpaintbench.wings.reinpaint.grid import bins_of, published, write_grid
 from inpaintbench.wings.reinpaint.rows import Selected, agreement, chosen_by_people, selected_by_metric
-from inpaintbench.wings.reinpaint.seeded import under_seeds
 from inpaintbench.wings.reinpaint.setting import PAPER_MASKS, Setting, setting_of
+from inpaintbench.wings.reinpaint.stability import under_seeds
 from inpaintbench.wings.reinpaint.step import SECONDS, First, inpaint_again_all
 from inpaintbench.workspace import Workspace
 

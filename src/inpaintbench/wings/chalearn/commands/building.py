@@ -1,4 +1,4 @@
-"""`build humans`."""
+"""`build humans`, `build decaption` and `build fingerprint`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,76 @@ from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.console import constant
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe
 from inpaintbench.errors import UsageError
-from inpaintbench.masks.block_json import read_blocks
+from inpaintbench.masks.generators.given import read_blocks
+from inpaintbench.masks.overlays.fonts import BUNDLED, installed_families
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.wings.chalearn.decaption import DecaptionRecipe
+from inpaintbench.wings.chalearn.fingerprint import PHOTOGRAPHS, FingerprintRecipe
 from inpaintbench.wings.chalearn.humans import HumansRecipe
+
+DEMO = {"name": "Fingerprint demo", "fingers": 36, "law": "uniform"}
+
+
+def build_fingerprint(
+    *,
+    out: Out,
+    demo: Demo = False,
+    given: Annotated[Given, of_recipe(FingerprintRecipe)] = NONE_GIVEN,
+    photographs: Path | None = None,
+    build: Build = Build(),
+) -> None:
+    """Synthetic fingerprints, degraded as a whole. Needs no footage.
+
+    Degradation:
+        photographs: Folder of photographs for backgrounds instead.
+
+    Example: inpaintbench build fingerprint --fingers 1000 --law whorl=2,arch=1 --out WORKSPACE
+    """
+    one_of("fingers" in given, demo, "--fingers N")
+    if "backgrounds" in given and photographs:
+        raise UsageError("give either --background or --photographs, not both")
+    if given.get("photographs_licence") and not photographs:
+        raise UsageError("--photographs-licence goes with --photographs FOLDER")
+    if demo and "law" in given:
+        raise UsageError("the demo has all classes alike; for another --law give --fingers N")
+    laid_on = {"backgrounds": PHOTOGRAPHS} if photographs else {}
+    recipe = build.recipe(FingerprintRecipe, (DEMO if demo else {}) | laid_on, given)
+    build.run(recipe, [recipe.source], out, photographs=photographs)
+
+
+# 5.2 s at 30 frames a second: one clip each.
+DEMO_FILMS = {"count": 10, "width": 240, "height": 160, "frames": 156}
+
+
+# One that gives ten films all difficulties, backgrounds and shares.
+DEMO_SEED = 6
+
+
+def build_decaption(
+    *,
+    out: Out,
+    sources: Path | None = None,
+    demo: Demo = False,
+    given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
+    owning: Owned = Owned(),
+    build: Build = Build(),
+) -> None:
+    """Clips of five seconds with subtitles painted on them.
+
+    Footage:
+        sources: Folder of films; FILM.srt, .ass or .vtt beside a film is its text.
+
+    Example: inpaintbench build decaption --sources FILMS --out WORKSPACE --side 256
+    """
+    one_of(sources, demo, "--sources FOLDER")
+    source = SourceSpec("embedded", DEMO_FILMS) if demo else SourceSpec("folder", {"folder": str(sources), **owning.constants})
+    usual = {
+        "form": "challenge" if given.get("behaviour") == "as-published" else "lossless",
+        "families": [BUNDLED] if demo else list(installed_families()),
+        **({"name": "Decaptioning demo", "seed": DEMO_SEED} if demo else {}),
+    }
+    build.run(build.recipe(DecaptionRecipe, usual, given), [source], out)
+
 
 DEMO_PEOPLE = 24
 
