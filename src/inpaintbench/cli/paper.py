@@ -14,7 +14,7 @@ from inpaintbench.eval.paper.costs import cost_of, may_count
 from inpaintbench.eval.paper.stored import Asked
 from inpaintbench.eval.paper.styles import STYLES
 from inpaintbench.eval.paper.tables import Cost, default_quantities
-from inpaintbench.eval.paper.write import Source, verify_paper, write_paper
+from inpaintbench.eval.paper.write import ARCHIVE, Source, check_folder, verify_paper, write_paper
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import efforts_of
@@ -50,6 +50,7 @@ def paper(
     Example: inpaintbench eval paper DATASET --run RUN --style neurips --out PAPER
     """
     check_name("style", style, STYLES)
+    check_folder(out)  # before anything runs again
     results = results_of(run, dataset, protocol)
     workspace = opened(run)
     there = default_quantities(results)
@@ -86,6 +87,7 @@ def _label(told: Plain, results: Results) -> str:
 
 
 def verify_archive(path: Path) -> None:
-    """Say that an archive of ``paper`` is what was written, and that its scores make its tables."""
+    """Say that an archive of ``paper``, or that of its folder, is what was written, and that its scores make its tables."""
+    path = path / ARCHIVE if path.is_dir() else path
     files, tables = verify_paper(path)
     console.say(f"Verified: {count(files, 'file')} as written, {count(tables, 'table')} made again from the scores byte for byte")

@@ -15,7 +15,7 @@ from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
-from inpaintbench.cli.paper import verify_archive
+from inpaintbench.cli.paper import ARCHIVE, verify_archive
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
@@ -170,13 +170,13 @@ def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = Non
     the tables are made again from its scores, byte for byte, which takes no dataset.
 
     Args:
-        run (RUN): Folder with predictions and scores, or paper.zip.
+        run (RUN): Folder with predictions and scores, or paper.zip, or the folder of that.
         mend --repair: Drop what is damaged, and compute that alone again.
         dataset (DATASET): The dataset that the run is of. [default: where it lay when the run was made]
 
     Example: inpaintbench eval verify RUN --repair
     """
-    if run.suffix == ".zip":
+    if run.suffix == ".zip" or (run / ARCHIVE).is_file():
         if mend or dataset:
             raise UsageError("an archive of `eval paper` is proved alone: leave out --repair and --dataset")
         verify_archive(run)

@@ -159,12 +159,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[0-9.,]+(e[-+]?[0-9]+)?")
 
 
-def latex(table: Table, *, comment: str = "") -> str:
+def latex(table: Table, *, comment: str = "", stacked: bool = False) -> str:
     """A ``tabular`` for the package booktabs: no vertical rules, numbers to the right, the best bold, small print small.
 
     Args:
         table: as the pages draw it.
         comment: stands before it, line by line.
+        stacked: small print of cells below their numbers, not beside them.
     """
     columns = "".join("r" if column.numeric else "l" for column in table.columns)
     lines = [*(f"% {line}" for line in comment.splitlines()), rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
@@ -183,7 +184,9 @@ def latex(table: Table, *, comment: str = "") -> str:
         cells = []
         for cell in row.cells:
             words = "--" if str(cell.text) in (DASH, "") else escaped(str(cell.text))
-            cells.append((rf"\textbf{{{words}}}" if cell.strong else words) + _small(cell.note, cell.below))
+            words, small = rf"\textbf{{{words}}}" if cell.strong else words, _small(cell.note, cell.below)
+            two = rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{words}\\[-2pt]{small.lstrip()}\end{{tabular}}"
+            cells.append(two if stacked and small else words + small)
         lines.append(_line(cells))
     lines.append(r"\bottomrule")
     if table.foot:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.eval.paper.made import FLOOR, METHODS, METRICS, dataset, paper, results, source
 
+import inpaintbench
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.eval.paper import write
 from inpaintbench.eval.paper.figures import chosen_items
 from inpaintbench.eval.paper.styles import STYLES
 from inpaintbench.eval.paper.tables import printable
@@ -36,8 +43,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cells_of(text: str) -> dict[str, list[str]]:
     """First cell of each row of a LaTeX table -> the others."""
-    rows = [line.removesuffix(r" \\").split(" & ") for line in text.splitlines() if line.endswith(r" \\")]
+    rows = [
+        [beside(cell) for cell in line.removesuffix(r" \\").split(" & ")] for line in text.splitlines() if line.endswith(r" \\")
+    ]
     return {row[0]: row[1:] for row in rows}
+
+
+def beside(cell: str) -> str:
+    """A cell whose small print stands below its number, as it is where it stands beside it."""
+    return re.sub(r"\\begin\{tabular\}\[t\]\{@\{\}r@\{\}\}(.*)\\\\\[-2pt\](.*)\\end\{tabular\}", r"\1 \2", cell)
 
 
 def plain(cell: str) -> str:
@@ -62,9 +76,18 @@ def test_every_number_is_that_of_the_tables_and_comparisons_to_its_last_digit(fo
     by_slice = cells_of(latex(score_table(of, PSNR)))
     for name in map(escaped, (*METHODS, FLOOR)):
         assert [plain(cell) for cell in second[name]] == [plain(cell) for cell in by_slice[name]]
-    one, other = METHODS[:2]
-    rows, _ = text_rows(compare(of, one, other, quantities=[PSNR], slices=[of.everything]))
-    assert [plain(first[escaped(name)][0]) for name in (one, other)] == [cell.removesuffix("*") for cell in rows[0][4:6]]
+    assert len(second["Method"]) == 1 + len(of.dataset.slices)
+    shown = [one for one in of.quantities if one.metric != "fid"]
+    for one, other in itertools.combinations(METHODS, 2):  # what `eval compare` prints of each two
+        rows, _ = text_rows(compare(of, one, other, quantities=shown, slices=[of.everything, *of.dataset.slices]))
+        means = {(row[0].partition(",")[0], row[2]): [cell.removesuffix("*") for cell in row[4:6]] for row in rows}
+        for name, place in ((one, 0), (other, 1)):
+            for column, quantity in enumerate(shown):
+                told = means[quantity.metric, of.everything.name][place]
+                left_out = one == "my_method" or other == "my_method"  # of SSIM it lacks an item, and pairs count what both have
+                assert told == plain(first[escaped(name)][column]) or (quantity.metric == "ssim" and left_out)
+            for column, part in enumerate((of.everything, *of.dataset.slices)):
+                assert means["psnr", part.name][place] == plain(second[escaped(name)][column])
 
 
 def test_bold_is_what_paired_tests_tell_and_nothing_below_six_sources(folder: Path, tmp_path: Path) -> None:
@@ -95,7 +118,8 @@ def test_items_of_the_strip_are_chosen_by_rule(folder: Path) -> None:
     assert sorted(means.values())[(len(means) - 1) // 2] == pytest.approx(means[median])
     assert list(chosen.values())[-1].endswith("greatest disagreement")
     svg = (folder / "frames.svg").read_text()
-    assert svg.count("<image ") == len(chosen) * (2 + len(METHODS) - 1), "one has no result"
+    assert svg.count("<image ") == len(chosen) * (2 + len(METHODS) - 1)
+    assert svg.count(">no result<") == len(chosen), "a method keeps its place where it has none"
     assert all(item in svg for item in chosen)
     assert "chosen by rule, not by hand" in (folder / "main.tex").read_text()
 
@@ -159,6 +183,70 @@ def test_the_same_run_makes_the_same_archive(folder: Path, tmp_path: Path) -> No
 def test_the_archive_makes_its_tables_again_where_no_dataset_is(folder: Path, tmp_path: Path) -> None:
     copy = shutil.copy(folder / "paper.zip", tmp_path / "elsewhere.zip")
     assert verify_paper(Path(copy)) == (16, 3)
+
+
+def test_another_machine_proves_it_without_dataset_run_or_pixels(folder: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(folder / "paper.zip") as archive:
+        for name in archive.namelist():
+            if not name.endswith((".pdf", ".svg")):  # figures are drawn, and nothing is made of them
+                assert b"PNG" not in archive.read(name)
+    for place in ("home", "work"):
+        (tmp_path / place).mkdir()
+    shutil.copy(folder / "paper.zip", tmp_path / "work")
+    own = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "home"), "PYTHONPATH": str(Path(inpaintbench.__file__).parents[1])}
+    words = [sys.executable, "-m", "inpaintbench", "eval", "verify", "paper.zip"]
+    done = subprocess.run(words, cwd=tmp_path / "work", env=own, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "16 files as written, 3 tables made again from the scores byte for byte" in done.stdout
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["paper.zip"]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_is_stopped_in_the_middle_leaves_the_earlier_paper_or_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(folder, tmp_path / "before")
+
+    def stopped(chart: Any, path: Path) -> Path:
+        path.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(write, "save_chart", stopped)
+    for name in ("before", "new"):
+        with pytest.raises(KeyboardInterrupt):
+            paper(tmp_path / name, style="acm")
+    assert [path.name for path in tmp_path.iterdir()] == ["before"]
+    assert contents(tmp_path / "before") == contents(folder)
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from tests.eval.paper.made import paper
+from inpaintbench.eval.paper import write
+write.save_chart = lambda chart, path: path.write_bytes(b"half") and os.kill(os.getpid(), signal.SIGKILL)
+paper(Path(sys.argv[1]), style="acm")
+"""
+
+
+@pytest.mark.long
+def test_what_is_killed_in_the_middle_is_never_taken_for_whole(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "before")
+    paths = os.pathsep.join(filter(None, sys.path))
+    for name in ("before", "new"):
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(tmp_path / name)], env={**os.environ, "PYTHONPATH": paths}, check=False
+        )
+        assert done.returncode == -signal.SIGKILL
+    assert contents(tmp_path / "before") == contents(folder)
+    assert not (tmp_path / "new").exists()
+    assert len(list(tmp_path.iterdir())) == 3, "what was begun lies beside it, under names of its own"
+    for name in ("before", "new"):
+        assert verify_paper(paper(tmp_path / name)) == (16, 3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["before", "new"]
 
 
 def altered(archive: Path, to: Path, name: str, old: bytes, new: bytes, *, sealed: bool = True) -> Path:

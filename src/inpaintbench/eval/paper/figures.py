@@ -59,12 +59,12 @@ def paper_figures(results: Results, quantity: Quantity, efforts: Mapping[str, Ef
     title, found = quantity_title(quantity, results.protocol), {}
     if (speed := _speed_chart(results, quantity, efforts)) is not None:
         caption = (
-            f"{title} over the time of a frame: means over all items with 95 % intervals, where there are sources enough for "
+            f"{title} over the time of a frame: means over all items with 95% intervals, where there are sources enough for "
             "one. Times are those of one machine and one number of workers alone."
         )
         found["speed"] = Figure(_sized(speed, style.column_inches, style), caption, wide=False)
     captions = {
-        "means": f"{title} by slice: means with 95 % intervals; hollow points bear no claim, dashed lines do not compete.",
+        "means": f"{title} by slice: means with 95% intervals; hollow points bear no claim, dashed lines do not compete.",
         "fingerprint": f"{title}: effects of attributes with intervals that hold together. {PALE_NOTE}",
     }
     for name, caption in captions.items():
@@ -162,32 +162,34 @@ def strip(results: Results, quantity: Quantity, media: Media, style: Style, *, e
         style: of the paper.
         edits: the truth is the input, and is shown once.
     """
-    channels = ("truth", *(() if edits else ("input",)), *results.contenders)
+    chosen = chosen_items(results, quantity)
+    frames = {
+        item_id: {name: _middle(media, item_id, name) for name in ("truth", *(() if edits else ("input",)), *results.contenders)}
+        for item_id in chosen
+    }
+    there = {name for of in frames.values() for name, frame in of.items() if frame is not None}
+    channels = [name for name in ("truth", "input", *results.contenders) if name in there or name in results.contenders]
+    if not there:
+        return None
     across = _balanced(len(channels), _MOST_ACROSS)
     width, line = style.text_inches * _POINTS_AN_INCH, style.figure_points + 3
     side = (width - _GAP * (across - 1)) / across
     pictures: list[dict[str, Any]] = []
     words: list[dict[str, Any]] = []
     top = 0.0
-    chosen = chosen_items(results, quantity)
     for item_id, rule in chosen.items():
-        words.append({"x": 0, "y": top, "text": f"{rule[0].upper()}{rule[1:]}: {item_id}"})
+        words.append({"x": 0, "y": top, "text": f"{rule[0].upper()}{rule[1:]}: {item_id}", "wide": width})
         top += line
-        hole = media.hole(item_id)
-        shown = [
-            (name, frames[len(frames) // 2][_cut(None if hole is None else hole[len(hole) // 2])])
-            for name in channels
-            if (frames := media.frames(item_id, name)) is not None
-        ]
-        height = side * shown[0][1].shape[0] / shown[0][1].shape[1]
-        for place, (name, frame) in enumerate(shown):
+        height = side * next((frame.shape[0] / frame.shape[1] for frame in frames[item_id].values() if frame is not None), 0.5)
+        for place, name in enumerate(channels):  # each in its own place, whatever others lack
             row, column = divmod(place, across)
-            at = {"x": column * (side + _GAP), "y": top + row * (height + line + _GAP)}
+            at = {"x": column * (side + _GAP), "y": top + row * (height + line + _GAP), "wide": side}
             words.append(at | {"text": "input" if edits and name == "truth" else name})
-            pictures.append(at | {"y": at["y"] + line, "url": _data_of(frame, side), "high": height})
-        top += math.ceil(len(shown) / across) * (height + line + _GAP) + line / 2
-    if not pictures:
-        return None
+            if (frame := frames[item_id].get(name)) is None:
+                words.append(at | {"y": at["y"] + line, "text": "no result"})
+            else:
+                pictures.append(at | {"y": at["y"] + line, "url": _data_of(frame, side), "high": height})
+        top += math.ceil(len(channels) / across) * (height + line + _GAP) + line / 2
     public = ", of those whose truth is public" if held_back(results.dataset) else ""
     caption = (
         f"Middle frames of items that were chosen by rule, not by hand, by {quantity_title(quantity, results.protocol)}: the "
@@ -195,6 +197,12 @@ def strip(results: Results, quantity: Quantity, media: Media, style: Style, *, e
         f"greatest standard deviation{public}. Around a hole a part is shown that is three times as wide or high as it."
     )
     return Figure(_strip_chart(pictures, words, side=side, width=width, height=top, style=style), caption, wide=True)
+
+
+def _middle(media: Media, item_id: str, name: str) -> Any:
+    """The part around the hole of the middle frame; None where there are no frames."""
+    frames, hole = media.frames(item_id, name), media.hole(item_id)
+    return None if frames is None else frames[len(frames) // 2][_cut(None if hole is None else hole[len(hole) // 2])]
 
 
 def _cut(hole: Any | None) -> tuple[slice, slice]:
@@ -229,10 +237,12 @@ def _strip_chart(
         }
         for high in sorted({one["high"] for one in pictures})
     ]
-    text = {"type": "text", "fontSize": style.figure_points, "limit": width, **look}
-    layers.append({
-        "data": {"values": list(words)}, "mark": text, "encoding": {**at, "text": {"field": "text", "type": "nominal"}},
-    })  # fmt: skip
+    for limit in sorted({one["wide"] for one in words}):
+        layers.append({
+            "data": {"values": [one for one in words if one["wide"] == limit]},
+            "mark": {"type": "text", "fontSize": style.figure_points, "limit": limit, **look},
+            "encoding": {**at, "text": {"field": "text", "type": "nominal"}},
+        })  # fmt: skip
     config = {"font": FONT, "view": {"stroke": None}, "background": None}
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json", "width": width, "height": height, "padding": 0,

@@ -18,6 +18,8 @@ from inpaintbench.pages.words import DASH
 
 # With more columns slices become rows: they would be printed too small to be read.
 _MOST_COLUMNS = 12
+# Of metrics: with more, intervals stand below the means, for beside them all would be printed too small to be read.
+_MOST_BESIDE = 3
 # What the fonts of LaTeX have beside ASCII: Latin letters, quotes, dashes and dots.
 _LAST_LATIN, _SIGNS = "\u017f", "‘’“”–—…"
 COST_LEAD = (
@@ -68,7 +70,7 @@ def paper_tables(
     cost = _cost_table(results, efforts, costs)
     return {
         "table1.tex": Float(
-            _latex(results, first),
+            _latex(results, first, stacked=len(quantities) > _MOST_BESIDE),
             " ".join(filter(None, (f"{whole}. {first.caption}", first.foot, warnings, _unmarked(results, first)))),
         ),
         "table2.tex": Float(_latex(results, second), f"{whole}. {by_slice} {_unmarked(results, second)}".rstrip()),
@@ -138,9 +140,9 @@ def _in_thousands(value: float | None) -> str:
     return f"{value / 1000**step:.3g} {('', 'k', 'M', 'G', 'T')[step]}".strip()
 
 
-def _latex(results: Results, table: Table) -> str:
+def _latex(results: Results, table: Table, *, stacked: bool = False) -> str:
     """The table without the line below it, which goes into the caption."""
-    return printable(latex(replace(table, foot=""), comment=table_comment(results, table)))
+    return printable(latex(replace(table, foot=""), comment=table_comment(results, table), stacked=stacked))
 
 
 def tex(text: str) -> str:

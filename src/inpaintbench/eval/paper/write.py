@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import InputError, VerifyError, reason_of
 from inpaintbench.eval.paper.figures import paper_figures, strip
 from inpaintbench.eval.paper.references import references
 from inpaintbench.eval.paper.stored import FACTS, Asked, rebuilt, stored
@@ -63,8 +63,7 @@ def write_paper(folder: Path, results: Results, source: Source, *, style: str) -
         InputError: the folder holds something else.
     """
     folder = folder.absolute()
-    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / FACTS).is_file())):
-        raise InputError(f"{str(folder)!r} holds something else than a paper; choose another folder")
+    check_folder(folder)
     sheet, quantity = STYLES[style], first_shown(results.quantities, results.protocol)
     data = stored(results, source.asked)
     # Of what is stored, so that nothing else can be in them.
@@ -92,6 +91,12 @@ def write_paper(folder: Path, results: Results, source: Source, *, style: str) -
             write_atomically(made / name, content)
         write_atomically(made / ARCHIVE, _archive(files))
     return folder / ARCHIVE
+
+
+def check_folder(folder: Path) -> None:
+    """Raise ``InputError`` where a folder, or a file of that name, holds something else than a paper."""
+    if folder.exists() and not (folder.is_dir() and (not any(folder.iterdir()) or (folder / FACTS).is_file())):
+        raise InputError(f"{str(folder)!r} holds something else than a paper; choose another folder")
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
@@ -190,7 +195,7 @@ def verify_paper(path: Path) -> tuple[int, int]:
             files = {name: archive.read(name) for name in archive.namelist()}
         stated = dict(line.split("  ", 1)[::-1] for line in files.pop(_HASHES).decode().splitlines())
     except (zipfile.BadZipFile, OSError, KeyError, ValueError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{str(path)!r} is no whole archive of `eval paper`: {error}") from error
+        raise InputError(f"{str(path)!r} is no whole archive of `eval paper`: {reason_of(error)}") from error
     found = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     if differing := [name for name in sorted({*found, *stated}) if found.get(name) != stated.get(name)]:
         of = f"{len(differing)} of {len({*found, *stated})} files"

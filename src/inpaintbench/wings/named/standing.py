@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -17,7 +18,7 @@ from inpaintbench.eval.results.quantity import Quantity, metric_leaf
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.pages import Cell, Column, Row, Table
-from inpaintbench.pages.words import DASH, count, number, span
+from inpaintbench.pages.words import DASH, count, number, percent, span
 from inpaintbench.recipes import RECIPES
 from inpaintbench.steps import PAIR
 from inpaintbench.types import Attribute, Dataset
@@ -27,6 +28,8 @@ from inpaintbench.workspace import Workspace
 NOT_MEASURED = "not measured"
 _ARROWS = {"higher": "↑", "lower": "↓"}
 _NUMBER = re.compile(r"[-−]?\d+(\.\d+)?")
+# Mean share of a frame that is hole, above which masks seem to be turned round: no benchmark here has as much.
+_MOST_HOLE = 0.5
 # What an option is where neither a benchmark nor its recipe says.
 _UNSAID = {"mask_values": "white"}
 # Options of a build, in words.
@@ -53,10 +56,11 @@ class Films:
         for row in workspace.table("attributes", Attribute, step="probe"):
             facts.setdefault(row.subject_id, {})[row.name] = row.value
         sizes = {f"{int(of['probe.width'])}x{int(of['probe.height'])}" for of in facts.values() if of.get("probe.width")}
-        ranges = {str(of["probe.colour_range"]) for of in facts.values() if "probe.colour_range" in of}
+        said = {str(of["probe.colour_range"]) for of in facts.values() if "probe.colour_range" in of}
+        ranges = {"limited" if one == "unknown" else one for one in said}  # untagged films are read as limited
         # Slices without items are rejections of the step that pairs.
         rows = [row for row in workspace.table("rejected", Rejection) if not is_note(row.step) and row.step != PAIR]
-        return cls(tuple(sorted(sizes)), tuple(sorted(ranges - {"unknown"})), {row.name: row.reason for row in rows})
+        return cls(tuple(sorted(sizes)), tuple(sorted(ranges)), {row.name: row.reason for row in rows})
 
 
 def differences_of_data(
@@ -101,6 +105,12 @@ def differences_of_data(
         found.append(f"films of {', '.join(films.sizes[:3])} in the place of {expected.size}")
     if expected.colour_range and films.colour_ranges and films.colour_ranges != (expected.colour_range,):
         found.append(f"colours of {' and '.join(films.colour_ranges)} range in the place of {expected.colour_range}")
+    covered = [row["attributes"].get("hole.hole_fraction") for row in dataset.items]
+    shares = [float(share) for share in covered if share is not None]
+    if shares and fmean(shares) > _MOST_HOLE:
+        found.append(
+            f"masks cover {percent(fmean(shares), 0)} of the frames, as if what is hole were known and the other way round"
+        )
     if slices:
         found.append(f"only items of {' and '.join(slices)}")
     return found
