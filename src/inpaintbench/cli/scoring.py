@@ -15,10 +15,11 @@ from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
-from inpaintbench.cli.paper import ARCHIVE, verify_archive
+from inpaintbench.cli.paper import verify_archive
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.paper.write import ARCHIVE
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring import run_folder

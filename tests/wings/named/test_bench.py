@@ -186,7 +186,8 @@ def test_printed_and_measured_rows_stand_together_and_the_best_of_a_comparable_c
     assert mean is not None
     assert str(rows["telea"][1].text) == f"{mean:.1f}"  # as many decimals as are printed
     assert [name for name, cells in rows.items() if cells[1].strong] == ["Third one"]
-    assert rows["blank"][1].below  # a reference holds no place
+    assert rows["blank"][0].below == "a reference, which does not compete"  # said once, and not beside each number
+    assert not any(cell.below for cell in rows["blank"][1:])
     assert not any(cells[2].strong or cells[3].strong for cells in rows.values())
     assert str(rows["telea"][3].text) == "–"
     assert "Users: not measured" in drawn.foot

@@ -293,7 +293,8 @@ def _write(of: Named, out: Path, tables: Mapping[str, Results], unmeasured: Mapp
     for words in of_data:
         console.warn(f"warning: no column compares with print: {words}")
     for protocol, words in unmeasured.items():
-        console.say(f"not measured: {', '.join(of.measured[protocol])}: {words}")
+        if protocol not in tables:  # of the others scoring said so
+            console.say(f"not measured: {', '.join(of.measured[protocol])}: {words}")
     for words in dict.fromkeys(filter(None, of_columns.values())):
         labels = [label for label, reason in of_columns.items() if reason == words]
         if not words.startswith(NOT_MEASURED):

@@ -186,13 +186,16 @@ def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[s
         texts, lacks = ({label: cell[side] for label, cell in measured.items()} for side in (0, 1))
         lines.append(_Line(method, None, texts, lacks))
     best = {column.label: _best(column, lines) for column in named.column if not (of_data or of_columns[column.label])}
+    aside = {method: words for of in results.values() for method, words in of.aside.items()}
     rows = []
     for line in lines:
+        whole = "" if line.table is not None else aside.get(line.method, "")  # said once, beside its name
         printed = "" if line.table is None else "printed" if len(named.printed) == 1 else f"printed [{line.table + 1}]"
-        cells = [Cell(line.method, below=printed, method="" if printed else line.method)]
+        cells = [Cell(line.method, below=printed or whole, method="" if printed else line.method)]
         for label in of_columns:
             strong = line.compared(label) is not None and line.compared(label) == best.get(label)
-            cells.append(Cell(line.texts.get(label) or DASH, below=line.lacks.get(label, ""), strong=strong))
+            below = line.lacks.get(label, "")
+            cells.append(Cell(line.texts.get(label) or DASH, below="" if below == whole else below, strong=strong))
         rows.append(Row(tuple(cells), kind="" if printed else "total", key=line.method))
     heads = [
         Column(f"{column.label} {_ARROWS[column.better]}{' †' if of_data or of_columns[column.label] else ''}", numeric=True)
