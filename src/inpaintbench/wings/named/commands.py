@@ -153,13 +153,10 @@ def _check_slices(of: Named, dataset: Path, asked: Sequence[str], described: Des
         for name in asked:
             parts.named(frozen.load(dataset), name)
         return
-    own = [part.slice_name for part in described.table.slices]
-    for name in asked:
-        if name not in own and not re.fullmatch(rf"all|all items|split-.+|({_SLICES[of.recipe]})-.+", name):
-            made = [f"{beginning}-..." for beginning in _SLICES[of.recipe].split("|")]
-            raise UnknownNameError(
-                f"{of.title} has no slice {name!r}; those that it can have are all, split-..., {', '.join(made)}"
-            )
+    own, known = [part.slice_name for part in described.table.slices], _SLICES[of.recipe]
+    if strange := [name for name in asked if name not in own and not re.fullmatch(rf"all( items)?|split-.+|({known})-.+", name)]:
+        can_be = f"all, split-..., {known.replace('|', '-..., ')}-..."
+        raise UnknownNameError(f"{of.title} has no slice {strange[0]!r}; those that it can have are {can_be}")
 
 
 def _scored(of: Named, dataset: Path, run: Path, running: Running) -> tuple[dict[str, Results], dict[str, str]]:
@@ -248,11 +245,8 @@ def _recipe(of: Named, located: Located, given: Mapping[str, Any], described: De
     if of.recipe == "editing" and "masks" in located.places:  # every edit has one, whatever its task is called
         edits, _ = read_prompts(located.places["prompts"], fewest=1, columns=located.tree.columns)
         given = {**given, "mask_tasks": tuple(dict.fromkeys(edit.task for edit in edits))}
-    chosen = {
-        "name": of.title,
-        **described.choices,
-        **{name: value for name, value in given.items() if name in kind.model_fields},
-    }
+    own = {name: value for name, value in given.items() if name in kind.model_fields}
+    chosen = {"name": of.title, **described.choices, **own}
     if isinstance(size := chosen.get("size"), str):
         chosen["size"] = read_size(size)
     return make_recipe(kind, chosen)
@@ -315,12 +309,7 @@ def list_benchmarks() -> Answer:
          of.source.licence)
         for of in known_ones for lacking in [_lacking(of)]
     ]  # fmt: skip
-    facts = [
-        {"name": of.name, "title": of.title, "about": of.about, "data": of.source.data, "licence": of.source.licence,
-         "columns": [column.label for column in of.column], "same": [column.label for column in of.column if column.same],
-         "networks_absent": _lacking(of), "inferred": list(of.inferred)}
-        for of in known_ones
-    ]  # fmt: skip
+    facts = [of.model_dump(mode="json", exclude={"printed"}) | {"networks_absent": _lacking(of)} for of in known_ones]
     return Answer(
         facts, Table("Benchmarks", ["name", "clips", "comparable", "to fetch", "licence of the data"], rows),
         "comparable: columns that may stand beside print; to fetch: networks not here",
@@ -351,10 +340,8 @@ def show(name: BenchmarkName) -> Answer:
     """
     of = named(name)
     source, where = of.source, f", arXiv {of.source.arxiv}" if of.source.arxiv else ""
-    said = [
-        _folded("", f"{of.title}: {of.about}"),
-        _folded("Paper: ", f"{source.paper} ({source.authors}, {source.venue}{where})"),
-    ]
+    paper = f"{source.paper} ({source.authors}, {source.venue}{where})"
+    said = [_folded("", f"{of.title}: {of.about}"), _folded("Paper: ", paper)]
     said += [_folded("Evaluation read: ", source.code)] if source.code else []
     for number, tree in enumerate(of.tree, 1):
         said.append(_folded(f"\nTree {number}: ", tree.note or "DATA holds"))
@@ -381,9 +368,8 @@ def show(name: BenchmarkName) -> Answer:
 def _steps(of: Named) -> list[str]:
     """What is to be done before a run, and the run."""
     expected, source, lacking = of.expected, of.source, _lacking(of)
-    clips = (
-        f"{count(expected.clips, 'clip')}{f' of {expected.frames} frames' if expected.frames else ''}" if expected.clips else ""
-    )
+    frames = f" of {expected.frames} frames" if expected.frames else ""
+    clips = f"{count(expected.clips, 'clip')}{frames}" if expected.clips else ""
     note = f" ({source.licence_note})" if source.licence_note else ""
     data = f"{source.data}{clips and f'; {clips}'}; licence {source.licence}{note}. Unpack all into a folder DATA, as above."
     steps = [_folded("- Data: ", data)]
