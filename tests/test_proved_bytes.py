@@ -14,11 +14,11 @@ from program import run_here
 from publishing_data import make_dataset
 
 from inpaintbench import frozen
-from inpaintbench.errors import VerifyError
-from inpaintbench.eval.viewing import dataset_page
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.files import file_sha256
 from inpaintbench.streaming import stream
 from inpaintbench.types import Clip
+from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Blobs, Workspace
 
 
@@ -182,13 +182,15 @@ def test_swaps_are_named_and_refused(kind: str, copied: Path) -> None:
         assert "export verify" in said or name == "verify", (name, said)
 
 
-def test_a_dataset_page_shows_no_other_bytes(copied: Path) -> None:
+def test_view_shows_no_other_bytes(copied: Path, tmp_path: Path) -> None:
     row = frozen.load(copied / "small").items[0]
-    assert f'src="/small/{row["truth_file_name"]}"' in dataset_page(copied, "small")
+    (tmp_path / "cache").mkdir()
+    bench = Bench([copied], tmp_path / "cache")
+    asked = {"dataset": ["0/small"], "item": [row["item_id"]]}
+    assert [one["label"] for one in bench.shown(asked)["players"]] == ["truth", "input"]
     flip_bit(copied / "small" / row["truth_file_name"])
-    page = dataset_page(copied, "small")
-    assert f'src="/small/{row["truth_file_name"]}"' not in page
-    assert "differs from the manifest" in page
+    with pytest.raises(InputError, match="differs from the manifest"):
+        Bench([copied], tmp_path).shown(asked)
 
 
 def test_a_stream_gives_no_other_bytes(copied: Path) -> None:

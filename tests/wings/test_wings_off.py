@@ -27,7 +27,7 @@ ASKING = (
     "tests/test_lazily.py",
     "tests/cli/test_commands.py", "tests/cli/test_next_commands.py", "tests/cli/test_listing.py", "tests/cli/test_doctor.py",
     "tests/cli/test_leaf.py", "tests/eval/metrics/test_facts.py", "tests/eval/protocols", "tests/eval/scoring/test_score.py",
-    "tests/eval/judging", "tests/eval/viewing", "tests/export/layouts", "tests/export/test_documents.py",
+    "tests/eval/judging", "tests/workbench", "tests/export/layouts", "tests/export/test_documents.py",
     "tests/recipes/test_evidence.py", "tests/annotate/test_shipped.py", "tests/pages/test_colours.py",
 )  # fmt: skip
 

@@ -40,7 +40,7 @@ app = group(
         "annotate": "Ask people: judgements in the browser, agreement, rankings.",
         "export": "Freeze items into a dataset that anyone can load and verify.",
         "eval": "Run methods on a frozen dataset, score them, report.",
-        "view": "Show reports, datasets and runs of a folder in the browser.",
+        "view": "Show runs and datasets beside each other in the browser.",
         "models": "Fetch, import and check the parameters of networks.",
         "leaf": "Try leaves of your own, such as metrics, methods, questions.",
         "doctor": "Tell whether this can start, and what each part lacks.",

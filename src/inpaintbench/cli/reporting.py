@@ -30,13 +30,13 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.scoring.run_folder import bind
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.eval.trackers import held_back, records, sink
-from inpaintbench.eval.viewing import address, entries, server
 from inpaintbench.export.verify import verify
 from inpaintbench.files import write_atomically
 from inpaintbench.pages import save_chart
 from inpaintbench.pages.words import count
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset
+from inpaintbench.workbench.server import Server, opening
 from inpaintbench.workspace import Workspace
 
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
@@ -148,27 +148,28 @@ def analysis(
     console.say(f"Analysis: {made.page.resolve()}")
 
 
-def view(path: Path = Path(), *, port: Port = 0, host: str = "127.0.0.1", open_browser: bool = True) -> None:
-    """Show reports, datasets and runs of a folder in the browser.
+def view(paths: list[Path] | None = None, *, port: Port = 0, host: str = "127.0.0.1", open_browser: bool = True) -> None:
+    """Show runs and datasets beside each other in the browser.
+
+    Any runs are compared on the items that they have in common; every item plays, with all methods in step. What you see is in
+    the page's address. Nothing is written but notes and flags, into inpaintbench-notes.json of the first folder.
 
     Args:
-        path: A run, a report, a dataset, or a folder that holds several. [default: here]
+        paths: Runs, datasets, workspaces, reports, or folders that hold several. [default: here]
         port: Port of this machine. [default: a free one]
-        host: Address to listen on; another than this machine's shows the folder to others.
+        host: Address to listen on; another than this machine's shows the folders to whoever has the address with its token.
         open_browser --browser/--no-browser: Open a browser too.
 
     Example: inpaintbench view RUN
     """
-    folder = path.parent if path.is_file() else path
-    found = entries(folder)
+    given = paths or [Path()]
+    folders = [path.parent if path.is_file() else path for path in given]
     try:
-        listening = server(folder, host=host, port=port)
+        listening = Server(folders, host=host, port=port)
     except OSError as error:
         raise InputError(f"port {port} of {host} cannot be used: {error.strerror}; choose another with --port") from error
-    reports = [entry for entry in found if entry.kind == "report"]
-    page = f"/{path.name}" if path.is_file() else address(reports[0].path) if len(found) == len(reports) == 1 else "/"
-    where = f"http://{host}:{listening.server_port}{page}"
-    console.say(f"{len(found)} to open; Ctrl-C ends it. {where}")
+    where = listening.address(opening(listening.bench.things(), given))
+    console.say(f"{len(listening.bench.things())} to open; Ctrl-C ends it. {where}")
     if open_browser:
         webbrowser.open(where)
     with listening, suppress(KeyboardInterrupt):

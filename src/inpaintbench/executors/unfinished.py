@@ -7,7 +7,7 @@ table of what is done, whatever ended the run: a signal, ``kill -9``, a failure 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -127,8 +127,15 @@ def stopped(workspace: Workspace) -> list[Stopped]:
         return [plan for path in paths if (plan := _taken(workspace, path))]
 
 
-def _taken(workspace: Workspace, path: Path) -> Stopped | None:
-    name = path.stem
+def in_progress(workspace: Workspace) -> Iterator[tuple[Plan, Entries]]:
+    """The steps that run now, or were stopped, each with what its ledger holds; nothing is written."""
+    for path in sorted((workspace.path / FOLDER).glob("*.parquet")):
+        if (plan := _plan_at(path)) is not None:
+            yield plan, workspace.ledger(plan.step, plan.record).columns(plan.record)
+
+
+def _plan_at(path: Path) -> Plan | None:
+    """A plan that was kept; None where another run ended it meanwhile, or it is damaged: the ledger still holds what is done."""
     try:
         if path.suffix == ".json":  # of release 0.2
             plan: dict[str, Any] = json.loads(path.read_text())
@@ -139,10 +146,16 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
             plan = json.loads(stored_tasks.schema.metadata[_FACTS])
             tasks = stored_tasks.replace_schema_metadata(None)
         record: Any = load(plan["record"])
-        refused = [Rejection(**row) for row in plan["rejected"]]
-        held = Plan(name, plan["table"], record, tasks, refused)
+        return Plan(path.stem, plan["table"], record, tasks, [Rejection(**row) for row in plan["rejected"]])
     except (*UNREADABLE, ImportError, AttributeError):
-        return None  # ended by another run meanwhile, or damaged: the ledger still holds what is done
+        return None
+
+
+def _taken(workspace: Workspace, path: Path) -> Stopped | None:
+    held = _plan_at(path)
+    if held is None:
+        return None
+    name, record, refused = held.step, held.record, held.rejected
     stored = workspace.ledger(name, record).columns(record)
     entries = held.entries(stored)
     entries = entries.filter(pa.array(~stored.lost(entries, workspace.blobs.path))).combine_chunks()

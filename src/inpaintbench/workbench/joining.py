@@ -1,0 +1,414 @@
+"""What can be looked at together, as columns: the items of a dataset or workspace, or those that runs have in common.
+
+Whether runs can be compared is decided here: by the items of the same pixels that all have, under one protocol with the same
+constants; or not at all, with a sentence that says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from inpaintbench import frozen, manifest
+from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.compute import RANDOM_WEIGHTS
+from inpaintbench.errors import InputError
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.gallery import Attribute, attributes_of, source_name
+from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_leaf, place_label, quantity_label
+from inpaintbench.eval.results.slices import in_reading_order
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, is_stale, references_in
+from inpaintbench.eval.values.statistics import Summary, summarise
+from inpaintbench.executors.unfinished import in_progress
+from inpaintbench.lazily import lazily
+from inpaintbench.pages.colours import method_styles
+from inpaintbench.pages.page import as_json
+from inpaintbench.pages.words import count
+from inpaintbench.steps import predict_step, score_step
+from inpaintbench.tables import flat
+from inpaintbench.types import Attribute as Fact
+from inpaintbench.types import Clip, Dataset, Plain, Score, Selection, Source
+from inpaintbench.workbench.finding import Folders, Thing, opened, scored_in
+from inpaintbench.workspace import Workspace
+
+pc = lazily("pyarrow.compute")
+
+# Column of an item that says which pixels it is of; two items of one id are the same where these are.
+_IDENTITY = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256")
+_READ = ["method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason"]
+# Of one dataset: what a browser holds.
+_MOST_ITEMS = 1_000_000
+# Place of a word that is not there.
+_NO_WORD = 65535
+Column = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
+
+
+class Shown(NamedTuple):
+    """A method of one run, as it is called beside those of others."""
+
+    name: str
+    label: str
+    run: str
+    """Key."""
+    reference: bool
+
+
+@dataclass
+class Joined:
+    """Items side by side. All columns are in the order of ``ids``."""
+
+    title: str
+    sentences: list[str]
+    """What it is of, and what to know before it is believed."""
+    ids: list[str]
+    sources: list[str]
+    """By which means cluster."""
+    names: list[str]
+    """The last part of the address of each item's footage, as people read it."""
+    facts: list[Attribute]
+    slices: list[tuple[str, str, list[int]]] = field(default_factory=list)
+    """Name, rule, places of its items."""
+    protocol: str = ""
+    protocols: list[str] = field(default_factory=list)
+    """Those under which all could be compared."""
+    methods: list[Shown] = field(default_factory=list)
+    quantities: list[Quantity] = field(default_factory=list)
+    default: str = ""
+    values: dict[tuple[str, str], npt.NDArray[np.float64]] = field(default_factory=dict)
+    """(Key of a quantity, name of a method) -> one value for each item, NaN where there is none."""
+    failures: list[tuple[int, int, str]] = field(default_factory=list)
+    """Method, item, reason."""
+    kind: str = "run"
+    root: str = ""
+    """Key of the dataset, or of the workspace."""
+
+    def packed(self) -> bytes:
+        """A head in JSON, its length before it (4 bytes, little endian), and behind it the columns, each from a multiple of 4."""
+        parts: list[bytes] = []
+        place = 0
+
+        def put(column: Column) -> int:
+            nonlocal place
+            data = np.ascontiguousarray(column).tobytes()
+            parts.append(data + b"\0" * (-len(data) % 4))
+            start, place = place, place + len(parts[-1])
+            return start
+
+        facts: list[dict[str, Any]] = []
+        for fact in self.facts:
+            told: dict[str, Any] = {"key": fact.name, "label": fact.label, "numeric": fact.numeric}
+            if fact.numeric:
+                told["at"] = put(np.array([np.nan if value is None else value for value in fact.values], np.float32))
+            else:
+                words = sorted({str(value) for value in fact.values if value is not None})
+                places = {word: at for at, word in enumerate(words)}
+                codes = [_NO_WORD if value is None else places[str(value)] for value in fact.values]
+                told |= {"words": words, "at": put(np.array(codes, np.uint16))}
+            facts.append(told)
+        references = [one.name for one in self.methods if one.reference]
+        styles = method_styles([one.name for one in self.methods], references)
+        head = {
+            "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
+            "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "protocol": self.protocol,
+            "protocols": self.protocols, "methods": [one._asdict() for one in self.methods], "default": self.default,
+            "styles": {name: style._asdict() for name, style in styles.items()},
+            "quantities": [_told(quantity) for quantity in self.quantities], "failures": self.failures,
+            "values": {f"{key}|{name}": put(values.astype(np.float32)) for (key, name), values in self.values.items()},
+        }  # fmt: skip
+        text = as_json(head).encode()
+        text += b" " * (-len(text) % 4)
+        return len(text).to_bytes(4, "little") + text + b"".join(parts)
+
+    def lead(self, key: str, one: str, other: str, items: Sequence[int]) -> Summary:
+        """Mean difference, first less other, over those of ``items`` that both have a finite value for, with its interval."""
+        own, others = self.values[key, one], self.values[key, other]
+        with np.errstate(invalid="ignore"):
+            apart = own - others
+        return self._mean(apart, items)
+
+    def mean(self, key: str, method: str, items: Sequence[int]) -> Summary:
+        """Mean of a method over some items, with its interval where there are enough sources for one."""
+        return self._mean(self.values[key, method], items)
+
+    def _mean(self, values: npt.NDArray[np.float64], items: Sequence[int]) -> Summary:
+        chosen = [None if math.isnan(value) else value for value in values[list(items)].tolist()]
+        return summarise(chosen, clusters=[self.sources[item] for item in items])
+
+
+def _told(quantity: Quantity) -> dict[str, Any]:
+    leaf = metric_leaf(quantity.metric)
+    return {
+        "key": quantity.key, "metric": quantity.metric, "region": quantity.region, "label": quantity_label(quantity),
+        "where": place_label(quantity.region), "unit": leaf.unit, "decimals": leaf.decimals, "higher": quantity.higher_is_better,
+        "ranked": quantity.ranked, "diagnostic": quantity.diagnostic,
+    }  # fmt: skip
+
+
+def of_dataset(folders: Folders, key: str) -> Joined:
+    """The items of a dataset, before anything is run on it."""
+    root = folders.place(key)
+    dataset = opened(root)
+    joined = _of_items(dataset)
+    joined.kind, joined.root = "dataset", key
+    joined.sentences = [f"{manifest.dataset_id(dataset)}: {count(len(joined.ids), 'item')} of {_sources(joined)}."]
+    return joined
+
+
+def _sources(joined: Joined) -> str:
+    return count(len(set(joined.sources)), "source")
+
+
+def _of_items(dataset: Dataset, places: Container[int] | None = None) -> Joined:
+    """Those items of a dataset, by default all, their facts and slices.
+
+    Raises:
+        InputError: too many to be looked at. VerifyError: there are others than the manifest says.
+    """
+    if len(dataset.items) > _MOST_ITEMS:
+        raise InputError(
+            f"{dataset.name} has {len(dataset.items):,} items, more than {_MOST_ITEMS:,}: freeze a part of it to look at it"
+        )
+    rows = [row for place, row in enumerate(dataset.items) if places is None or place in places]
+    ids = [str(row["item_id"]) for row in rows]
+    place = {item_id: at for at, item_id in enumerate(ids)}
+    slices = [
+        (part.name, part.rule, sorted(place[item_id] for item_id in part.item_ids if item_id in place))
+        for part in in_reading_order(dataset.slices)
+    ]
+    names = [source_name(row.get("source_uri")) or str(row["source_id"]) for row in rows]
+    sources = [frozen.source_of(row) for row in rows]
+    return Joined(dataset.name, [], ids, sources, names, attributes_of(rows), [one for one in slices if one[2]])
+
+
+def of_workspace(folders: Folders, key: str) -> Joined:
+    """The clips of a workspace, with what was measured of them, and why they were kept or dropped."""
+    workspace = Workspace(folders.place(key), create=False)
+    clips = workspace.table("clips", Clip)
+    uris = {row.source_id: row.uri for row in workspace.table("sources", Source)}
+    facts: dict[str, dict[str, Any]] = {clip.clip_id: {} for clip in clips}
+    by_source: dict[str, dict[str, Any]] = {}
+    for fact in workspace.table("attributes", Fact):
+        (facts if fact.subject_id in facts else by_source).setdefault(fact.subject_id, {})[fact.name] = fact.value
+    verdicts: dict[str, list[str]] = {}
+    for row in workspace.table("selection", Selection):
+        verdicts.setdefault(row.clip_id, []).extend([] if row.keep else [f"{row.rule}: {row.reason or 'dropped'}"])
+    rows: list[Plain] = []
+    for clip in clips:
+        why = verdicts.get(clip.clip_id)
+        kept = {} if why is None else {"kept": "kept" if not why else "dropped", "why dropped": "; ".join(why) or None}
+        own = {**by_source.get(clip.source_id, {}), **facts[clip.clip_id]}
+        size = {"frames": clip.frames, "fps": clip.fps, "width": clip.width, "height": clip.height}
+        rows.append({**size, "attributes": {**kept, **own}})
+    names = [source_name(uris.get(clip.source_id)) or clip.source_id for clip in clips]
+    name = workspace.path.name
+    joined = Joined(name, [], [clip.clip_id for clip in clips], [clip.source_id for clip in clips], names, attributes_of(rows))
+    joined.kind, joined.root = "workspace", key
+    dropped = sum(1 for why in verdicts.values() if why)
+    joined.sentences = [f"Workspace {name}: {count(len(clips), 'clip')} of {_sources(joined)}, {dropped} dropped."]
+    return joined
+
+
+def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], protocol: str = "") -> Joined:
+    """The items that runs have in common, with the scores of all their methods under one protocol.
+
+    Raises:
+        InputError: they cannot be compared; the sentence says why.
+    """
+    known = {thing.key: thing for thing in things if thing.kind == "run"}
+    runs = [known[key] for key in dict.fromkeys(keys) if key in known]
+    if not runs or len(runs) < len(dict.fromkeys(keys)):
+        raise InputError(f"{', '.join(key for key in keys if key not in known) or 'nothing'} is no run below these folders")
+    for run in runs:
+        if not run.dataset:
+            raise InputError(f"the dataset of run {run.title} is not below these folders: give its folder too")
+    chosen, protocols = _common_protocol(folders, runs, protocol)
+    first = opened(folders.place(runs[0].dataset))
+    joined, sentences = _common_items(folders, runs, first)
+    joined.kind, joined.root, joined.protocol, joined.protocols = "run", runs[0].dataset, chosen, protocols
+    rows, stale = _scores(folders, runs, chosen, first)
+    _fill(joined, runs, rows, folders)
+    fingerprint = rows[0][1]["fingerprint"][0].as_py() if rows and rows[0][1].num_rows else ""
+    joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
+    if RANDOM_WEIGHTS in fingerprint:
+        joined.sentences.append("These scores were made with random weights, which say nothing of a method.")
+    if (sources := len(set(joined.sources))) < ENOUGH_SOURCES:
+        joined.sentences.append(f"{count(sources, 'source')}: an interval or a lead needs at least {ENOUGH_SOURCES}.")
+    joined.sentences = [one for one in joined.sentences if one]
+    return joined
+
+
+def _common_protocol(folders: Folders, runs: Sequence[Thing], wanted: str) -> tuple[str, list[str]]:
+    """The protocol to compare under, and all that could be; empty where nothing was scored yet."""
+    scored = {run.key: _fingerprints(folders.place(run.key)) for run in runs}
+    having = {key: found for key, found in scored.items() if found}
+    names = {run.key: run.title for run in runs}
+    if not having:
+        return "", []
+    if len(having) < len(runs):
+        lacking = ", ".join(names[key] for key in scored if key not in having)
+        raise InputError(f"nothing was scored yet in {lacking}: run `inpaintbench eval run DATASET --run RUN --for scores` first")
+    common = [name for name in next(iter(having.values())) if all(name in found for found in having.values())]
+    if wanted and wanted not in common:
+        raise InputError(f"not all of {', '.join(names.values())} were scored under {wanted}")
+    if not common:
+        each = "; ".join(f"{names[key]} under {', '.join(found)}" for key, found in having.items())
+        raise InputError(f"these runs have no protocol in common ({each}): score one of them again with --protocol")
+    same = [name for name in common if len({found[name] for found in having.values()}) == 1]
+    if not same or (wanted and wanted not in same):
+        name = wanted or common[0]
+        each = ", ".join(f"{names[key]}: {'+'.join(sorted(found[name]))}" for key, found in having.items())
+        raise InputError(f"{name} had other constants or versions in these runs ({each}): score them again with the same release")
+    usual_one = usual(opened(folders.place(runs[0].dataset)))
+    return wanted or (usual_one if usual_one in same else same[0]), same
+
+
+def _fingerprints(run: Path) -> dict[str, frozenset[str]]:
+    """Protocol -> the fingerprints of its scores, those of a run in progress too."""
+    found: dict[str, set[str]] = {}
+    for protocol, fingerprint, _ in scored_in(Workspace(run, create=False)):
+        found.setdefault(protocol, set()).add(fingerprint)
+    for table in _partial(Workspace(run, create=False)):
+        for row in table.select(["protocol", "fingerprint"]).group_by(["protocol", "fingerprint"]).aggregate([]).to_pylist():
+            found.setdefault(row["protocol"], set()).add(row["fingerprint"])
+    return {name: frozenset(ones) for name, ones in found.items()}
+
+
+def _partial(workspace: Workspace) -> Iterator[pa.Table]:
+    """Scores of steps that are not at their end: what their ledgers hold."""
+    for plan, stored in in_progress(workspace):
+        if plan.table == "scores":
+            yield from (table for table in stored.rows(plan.entries(stored)) if table.num_rows)
+
+
+def _common_items(folders: Folders, runs: Sequence[Thing], first: Dataset) -> tuple[Joined, list[str]]:
+    """The items of the first dataset whose pixels all others have too, and sentences on how many these are."""
+    roots = list(dict.fromkeys(run.dataset for run in runs))
+    if len(roots) == 1:
+        joined = _of_items(first)
+        return joined, [f"{manifest.dataset_id(first)}: {count(len(joined.ids), 'item')} of {_sources(joined)}."]
+    whole = list(zip(*(manifest.column(first, name) for name in _IDENTITY), strict=True))
+    places, changed = set(range(len(whole))), 0
+    for root in roots[1:]:
+        other = opened(folders.place(root))
+        same = set(zip(*(manifest.column(other, name) for name in _IDENTITY), strict=True))
+        ids = {identity[0] for identity in same}
+        changed += sum(one not in same and one[0] in ids for one in whole)
+        places &= {place for place, one in enumerate(whole) if one in same}
+    names = " and ".join(manifest.dataset_id(opened(folders.place(root))) for root in roots)
+    if not places:
+        more = f"; {changed} have the same id and other pixels" if changed else ""
+        raise InputError(f"{names} have no item in common{more}: their scores cannot be compared")
+    joined = _of_items(first, places)
+    told = f"{names}: compared on the {count(len(joined.ids), 'item')} of {_sources(joined)} that all have with the same pixels"
+    return joined, [told + (f"; {count(changed, 'item')} changed in between." if changed else ".")]
+
+
+def _scores(
+    folders: Folders, runs: Sequence[Thing], protocol: str, dataset: Dataset
+) -> tuple[list[tuple[Thing, pa.Table]], list[str]]:
+    """The rows of each run under a protocol, and sentences on those that are older than what they are of."""
+    found, stale = [], []
+    for run in runs:
+        workspace = Workspace(folders.place(run.key), create=False)
+        paths = sorted((workspace.path / "tables" / "scores").glob("*.parquet"))
+        rows = _rows(workspace.path, protocol, tuple((path.name, path.stat().st_mtime_ns) for path in paths))
+        rows = pa.concat_tables([rows, *(_under(table.select(_READ), protocol) for table in _partial(workspace))])
+        found.append((run, rows))
+        for method in rows["method"].unique().to_pylist():
+            made, measured = (
+                workspace.path / "tables" / table / f"{step}.parquet"
+                for table, step in (("predictions", predict_step(method)), ("scores", score_step(protocol, method)))
+            )
+            later = made.is_file() and measured.is_file() and made.stat().st_mtime_ns > measured.stat().st_mtime_ns
+            if later and is_stale(workspace, dataset, protocol=protocol, method=method):
+                stale.append(f"The scores of {method} in {run.title} are older than its predictions: score it again.")
+    return found, stale
+
+
+def _under(rows: pa.Table, protocol: str) -> pa.Table:
+    return rows.filter(pc.equal(rows["protocol"], protocol))
+
+
+@lru_cache(maxsize=16)
+def _rows(run: Path, protocol: str, _files: tuple[tuple[str, int], ...]) -> pa.Table:
+    return _under(Workspace(run, create=False).columns("scores", Score, columns=_READ).select(_READ), protocol)
+
+
+def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.Table]], folders: Folders) -> None:
+    """Bring rows into columns: one for each quantity and method."""
+    place = pa.array(joined.ids)
+    labels = [(run, label) for run, table in rows for label in sorted(table["method"].unique().to_pylist())]
+    if not any(table.num_rows for _, table in rows):
+        labels = [(run, label) for run in runs for label in run.predicted]
+    often, titles = Counter(label for _, label in labels), Counter(run.title for run, _ in rows)
+    references = {run.key: references_in(Workspace(folders.place(run.key), create=False)) for run in runs}
+    for run, label in labels:
+        name = label if often[label] < 2 else f"{label} · {run.title if titles[run.title] < 2 else run.key}"
+        joined.methods.append(Shown(name, label, run.key, label in references[run.key]))
+    joined.methods.sort(key=lambda one: one.reference)
+    of = {(one.run, one.label): one.name for one in joined.methods}
+    at = {one.name: number for number, one in enumerate(joined.methods)}
+    found: dict[Quantity, None] = {}
+    for run, table in rows:
+        spots = pc.index_in(table["item_id"], value_set=place)
+        table = table.append_column("spot", spots).filter(pc.is_valid(spots))
+        codes = pc.binary_join_element_wise(table["metric"], table["region"], table["method"], "\n")
+        coded = flat(codes).dictionary_encode()
+        numbers, order = coded.indices.to_numpy(), np.argsort(coded.indices.to_numpy(), kind="stable")
+        ends = np.searchsorted(numbers[order], np.arange(len(coded.dictionary) + 1))
+        values = flat(table["value"]).to_numpy(zero_copy_only=False).astype(np.float64)
+        spot = flat(table["spot"]).to_numpy(zero_copy_only=False)
+        for number, code in enumerate(coded.dictionary.to_pylist()):
+            metric, region, label = code.split("\n")
+            quantity, inside = Quantity(metric, region), order[ends[number] : ends[number + 1]]
+            if quantity.of_sets:
+                continue
+            column = np.full(len(joined.ids), np.nan)
+            column[spot[inside]] = values[inside]
+            found[quantity] = None
+            joined.values[quantity.key, of[run.key, label]] = column
+    there = {key for (key, _), column in joined.values.items() if not np.isnan(column).all()}
+    joined.values = {of_one: column for of_one, column in joined.values.items() if of_one[0] in there}
+    joined.quantities = _in_order([one for one in found if one.key in there], joined.protocol)
+    for quantity in joined.quantities:
+        for one in joined.methods:
+            joined.values.setdefault((quantity.key, one.name), np.full(len(joined.ids), np.nan))
+    if joined.quantities and joined.protocol in PROTOCOLS:
+        default = first_shown(
+            [one for one in joined.quantities if one.ranked] or joined.quantities, PROTOCOLS.get(joined.protocol)
+        )
+        joined.default = default.key if default in joined.quantities else joined.quantities[0].key
+        for run, table in rows:
+            lacking = table.filter(pc.equal(pc.binary_join_element_wise(table["metric"], table["region"], "/"), joined.default))
+            labels_of = {label: at[name] for (key, label), name in of.items() if key == run.key}
+            joined.failures += _failures(lacking, labels_of, {item_id: spot for spot, item_id in enumerate(joined.ids)})
+
+
+def _in_order(found: Sequence[Quantity], protocol: str) -> list[Quantity]:
+    metrics = list(PROTOCOLS.get(protocol).metrics) if protocol in PROTOCOLS else []
+    known = {name: place for place, name in enumerate(metrics)}
+    return sorted(found, key=lambda one: (known.get(one.metric, len(known)), one.metric, one.region != "hole", one.region))
+
+
+def _failures(rows: pa.Table, methods: Mapping[str, int], places: Mapping[str, int]) -> list[tuple[int, int, str]]:
+    """Each item of a method that lacks a value, with the reason."""
+    bad = rows.filter(pc.and_(pc.is_null(rows["value"]), pc.not_equal(rows["reason"], NOT_RUN)))
+    told = zip(*(bad[name].to_pylist() for name in ("method", "item_id", "reason")), strict=True)
+    return sorted((methods[method], places[item_id], reason) for method, item_id, reason in told if item_id in places)
+
+
+def progress(workspace: Workspace) -> list[dict[str, Any]]:
+    """Of steps that are not at their end: what they are called, how many tasks are done, and how many there are."""
+    return [
+        {"step": plan.step, "done": plan.entries(stored).num_rows, "tasks": len(plan.tasks)}
+        for plan, stored in in_progress(workspace)
+    ]

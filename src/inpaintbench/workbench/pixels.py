@@ -1,0 +1,331 @@
+"""Pictures, films and curves of an item: composed from what is stored when they are asked for, and kept for a while.
+
+The films of an item lie as tiles in one file, as those of raters do, so that no two of them can ever show different frames.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from inpaintbench import frozen, video
+from inpaintbench.annotate.preparing.pictures import Picture, layout, outline, write_sheets
+from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.eval.protocols import PROTOCOLS, usual
+from inpaintbench.eval.report.gallery import frame_errors
+from inpaintbench.eval.report.media import PredictionMedia
+from inpaintbench.eval.scoring.run_folder import predictions_of
+from inpaintbench.manifest import column
+from inpaintbench.steps import predict_step
+from inpaintbench.types import Clip, Frames, Hole, Plain, Prediction, canonical_json
+from inpaintbench.view import composite_in_place
+from inpaintbench.workbench.finding import opened
+from inpaintbench.workspace import Workspace
+
+TRUTH, INPUT, HOLE = "truth", "input", "hole"
+# Quality of films, on the scale of libx264: differences of two levels can hardly be seen.
+_CRF = 12
+_THUMB_WIDTH = 200
+_LARGEST_SIDE = 960
+# How much brighter an error is shown.
+_ERROR = 4
+# Films that are kept, bytes; the oldest go first.
+_KEPT_BYTES = 2 << 30
+# One film is made a core: decoding and encoding take little of the interpreter.
+_MAKING = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One film of an item."""
+
+    name: str
+    """What it is called."""
+    label: str = ""
+    """Of the method; without a run which part of the item it is, ``truth``, ``input`` or ``hole``."""
+    run: Path | None = None
+    item: str = ""
+    """Where it is of another item than the one that is asked for: the other of a pair."""
+
+
+class ItemMedia:
+    """The films of the items of a dataset.
+
+    Args:
+        root: folder of the dataset.
+        cache: where what is made is kept.
+        protocol: says what lies around the hole; the usual one of the dataset where it is empty.
+    """
+
+    def __init__(self, root: Path, cache: Path, *, protocol: str = "") -> None:
+        self.root, self._cache = root, cache
+        self.dataset = opened(root)
+        self._protocol = PROTOCOLS.get(protocol or usual(self.dataset))
+
+    def row(self, item_id: str) -> Plain:
+        """The item's row of the manifest.
+
+        Raises:
+            InputError: no such item.
+        """
+        ids = column(self.dataset, "item_id")
+        if item_id not in ids:
+            raise InputError(f"the dataset has no item {item_id!r}")
+        found: Plain = self.dataset.items[ids.index(item_id)]
+        return found
+
+    def parts(self, item_id: str) -> list[Part]:
+        """Films of an item besides those of methods."""
+        row = self.row(item_id)
+        there = [TRUTH] if frozen.has_truth(row) and not frozen.is_unpaired(row) else []
+        there += [] if frozen.is_edit(row) else [INPUT]
+        return [Part(name, name) for name in there]
+
+    def frames(self, item_id: str, part: Part) -> Frames | None:
+        """``uint8[T, H, W, 3]``; None where a method has no prediction that can be shown."""
+        if part.run is None:
+            row = self.row(item_id)
+            if part.label == HOLE:
+                return np.repeat(frozen.hole_of(self.root, row).view(np.uint8)[..., None] * np.uint8(255), 3, axis=-1)
+            return (
+                frozen.truth_of(self.root, row)
+                if part.label == TRUTH
+                else frozen.input_view(self.root, row, oracle_mask=True).input
+            )
+        workspace = Workspace(part.run, create=False)
+        rows = [one for one in predictions_of(workspace, part.label)[0] if one.item_id == item_id]
+        row = self.row(item_id)
+        if not rows:
+            return None
+        if not frozen.is_held_back(row):
+            media = PredictionMedia(self.root, self.dataset, workspace.blobs, rows, protocol=self._protocol)
+            return media.frames(item_id, part.label)
+        # Nobody here has the truth: what was predicted, in the input.
+        predicted, hole = video.read_frames(workspace.blobs.proved(rows[0].blob)), self.hole(item_id)
+        if rows[0].full_frames or hole is None:
+            return predicted
+        return composite_in_place(frozen.input_view(self.root, row, oracle_mask=True).input, hole, predicted)
+
+    def hole(self, item_id: str) -> Hole | None:
+        """``bool[T, H, W]``; None where every pixel is degraded."""
+        row = self.row(item_id)
+        return frozen.hole_of(self.root, row) if frozen.has_hole(row) else None
+
+    def blobs(self, item_id: str, parts: Sequence[Part]) -> list[str]:
+        """What the films are made of: they are made anew where it changes."""
+        row = self.row(item_id)
+        own = [str(row.get(name)) for name in ("truth_rgb_sha256", "hole_sha256", "input_sha256", "fill")]
+        return own + [_blob(part, part.item or item_id) for part in parts]
+
+
+def _blob(part: Part, item_id: str) -> str:
+    if part.run is None:
+        return ""
+    workspace, wanted = Workspace(part.run, create=False), ["item_id", "blob"]
+    step = predict_step(part.label)
+    rows = workspace.columns("predictions", Prediction, columns=wanted, where=("item_id", [item_id]), step=step)
+    return ",".join(rows["blob"].to_pylist())
+
+
+def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *, manner: str = "") -> dict[str, Any]:
+    """The films of an item as the player takes them: the file's name, its tiles, the outline of the hole, and curves over time.
+
+    Args:
+        media: of the item's dataset.
+        cache: folder for the file.
+        item_id: of the item.
+        parts: in the order in which they are shown; those that have nothing to show are left out and named in ``missing``.
+        manner: empty for films as they are; ``error`` for four times their distance from the truth, ``difference`` for that
+            from the first method.
+
+    Raises:
+        InputError: no part can be shown. InpaintBenchError: the item's own files are damaged.
+    """
+    parts_told = [[part.name, part.label, str(part.run), part.item] for part in parts]
+    key = _digest(item_id, str(media.root), manner, _CRF, parts_told, media.blobs(item_id, parts))
+    path, told = cache / f"{key}{video.suffix_for(int(media.row(item_id)['frames']))}", cache / f"{key}.json"
+    with _MAKING:
+        if not (path.exists() and told.exists()):
+            _make(media, path, told, item_id, parts, manner)
+    path.touch()
+    found: dict[str, Any] = json.loads(told.read_text())
+    return found | {"file": path.name}
+
+
+def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str) -> None:
+    row, hole = media.row(item_id), media.hole(item_id)
+    shown: list[tuple[Part, Frames]] = []
+    missing: dict[str, str] = {}
+    for part in parts:
+        try:
+            frames = media.frames(part.item or item_id, part)
+        except InpaintBenchError as error:
+            missing[part.name] = str(error)
+            continue
+        if frames is None:
+            missing[part.name] = "it has no prediction of this item"
+        elif shown and frames.shape != shown[0][1].shape:
+            missing[part.name] = "it has another size or length"
+        else:
+            shown.append((part, frames))
+    if not shown:
+        raise InputError(f"nothing of item {item_id} can be shown: {'; '.join(missing.values())}")
+    truths = {part.item: frames for part, frames in shown if part.label == TRUTH and part.run is None}
+    holes = {name: hole if not name else media.hole(name) for name in truths}
+    curves = [
+        {"name": part.name, "values": frame_errors(truths[part.item], frames, hole=holes[part.item])}
+        for part, frames in shown
+        if part.run and part.item in truths
+    ]
+    first = next((frames for part, frames in shown if part.run), None)
+    bases = [
+        None if part.run is None or not manner else truths.get(part.item) if manner == "error" else first for part, _ in shown
+    ]
+    drawn = [frames if base is None else _apart(frames, base) for (_, frames), base in zip(shown, bases, strict=True)]
+    height, width = shown[0][1].shape[1:3]
+    grid = layout(len(shown) + (hole is not None), width=width, height=height, largest_side=_LARGEST_SIDE)
+    lines = [] if hole is None else [hole]
+    fps = float(row["fps"]) or 1.0
+
+    def sheets() -> Iterator[Picture]:
+        for at in range(int(row["frames"])):
+            pictures = [frames[at] for frames in drawn]
+            pictures += [outline(one[at], size=grid.picture) for one in lines]
+            yield grid.sheet(pictures)
+
+    made = path.with_name(f".{path.name}{path.suffix}")
+    write_sheets(made, sheets(), fps=fps, **({} if path.suffix == ".png" else {"crf": _CRF}))
+    made.replace(path)
+    places = [
+        dict(zip("xy", grid.place(at), strict=True)) | dict(zip(("width", "height"), grid.tile, strict=True))
+        for at in range(grid.count)
+    ]
+    candidates = iter(range(len(shown)))
+    players = [
+        {"label": part.name, "role": "candidate" if part.run else "original" if part.name == TRUTH else "reference"}
+        | {"place": next(candidates) if part.run else None} | dict[str, Any](places[at])
+        for at, (part, _) in enumerate(shown)
+    ]  # fmt: skip
+    kind = "image" if path.suffix == ".png" else "video"
+    size = dict(zip(("width", "height"), grid.size, strict=True))
+    facts = {
+        "media": {"kind": kind, "fps": fps, "frames": int(row["frames"]), **size},
+        "players": players, "outline": places[-1] if lines else None, "missing": missing, "curves": curves,
+    }  # fmt: skip
+    told.write_text(canonical_json(facts))
+
+
+def _apart(frames: Frames, base: Frames) -> Frames:
+    """Four times the distance of each sample, at most 255."""
+    return np.stack(
+        [
+            np.minimum(cv2.absdiff(one, other).astype(np.uint16) * _ERROR, 255).astype(np.uint8)
+            for one, other in zip(frames, base, strict=True)
+        ]
+    )
+
+
+def labelled_film(media: ItemMedia, path: Path, item_id: str, parts: Sequence[Part]) -> None:
+    """Write the films of an item side by side with their names above them, as H.264 in MP4."""
+    shown = [(part.name, frames) for part in parts if (frames := media.frames(part.item or item_id, part)) is not None]
+    if not shown:
+        raise InputError(f"nothing of item {item_id} can be shown")
+    height, width = shown[0][1].shape[1:3]
+    grid = layout(len(shown), width=width, height=height + _BAR, largest_side=_LARGEST_SIDE)
+    bars = [_bar(name, width) for name, _ in shown]
+    row = media.row(item_id)
+    pictures = (
+        grid.sheet([np.concatenate([bar, frames[at]]) for bar, (_, frames) in zip(bars, shown, strict=True)])
+        for at in range(int(row["frames"]))
+    )
+    video.write_browser(path, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
+
+
+_BAR = 24
+
+
+def _bar(text: str, width: int) -> Picture:
+    from PIL import Image, ImageDraw, ImageFont
+
+    bar = Image.new("RGB", (width, _BAR), (20, 22, 26))
+    ImageDraw.Draw(bar).text((6, 4), text, fill=(240, 240, 240), font=ImageFont.load_default(14))
+    return np.asarray(bar, np.uint8)
+
+
+def thumb_of(media: ItemMedia, item_id: str, parts: Sequence[Part], cache: Path) -> Path:
+    """The middle frame of the last part that can be shown, as a small JPEG in the cache.
+
+    Raises:
+        InputError: there is none.
+    """
+    for part in reversed(parts):
+        path = cache / f"{_digest(item_id, str(media.root), part.name, media.blobs(item_id, [part]))}.jpg"
+        if path.exists() or _write_thumb(path, media.frames(item_id, part)):
+            return path
+    raise InputError(f"there is no picture of item {item_id}")
+
+
+def thumb_of_clip(workspace: Path, clip_id: str, cache: Path) -> Path:
+    """The middle frame of a clip of a workspace, as a small JPEG in the cache."""
+    path = cache / f"{_digest(clip_id, str(workspace))}.jpg"
+    if not path.exists():
+        _write_thumb(path, video.read_frames(clip_file(workspace, clip_id)))
+    return path
+
+
+def _write_thumb(path: Path, frames: Frames | None) -> bool:
+    if frames is None:
+        return False
+    middle = frames[len(frames) // 2]
+    size = (_THUMB_WIDTH, max(2, round(middle.shape[0] * _THUMB_WIDTH / middle.shape[1])))
+    path.write_bytes(video.jpeg_bytes(np.asarray(cv2.resize(middle, size, interpolation=cv2.INTER_AREA), np.uint8)))
+    return True
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(canonical_json(list(parts)).encode()).hexdigest()[:40]
+
+
+def tidy(cache: Path) -> None:
+    """Let go of what was not looked at for longest, as much as is too much."""
+    files = sorted((path for path in cache.iterdir() if path.is_file()), key=lambda path: path.stat().st_mtime, reverse=True)
+    held = 0
+    for path in files:
+        held += path.stat().st_size
+        if held > _KEPT_BYTES:
+            path.unlink(missing_ok=True)
+
+
+def _clip(workspace: Workspace, clip_id: str) -> Clip:
+    clip = next((row for row in workspace.table("clips", Clip) if row.clip_id == clip_id), None)
+    if clip is None:
+        raise InputError(f"the workspace has no clip {clip_id!r}")
+    return clip
+
+
+def clip_file(workspace: Path, clip_id: str) -> Path:
+    """The film of a clip of a workspace, its bytes compared with their hash.
+
+    Raises:
+        InputError: no such clip. VerifyError: it is damaged.
+    """
+    opened_one = Workspace(workspace, create=False)
+    return opened_one.blobs.proved(_clip(opened_one, clip_id).blob)
+
+
+def of_clip(workspace: Path, clip_id: str) -> dict[str, Any]:
+    """A clip of a workspace as the player takes it."""
+    clip = _clip(Workspace(workspace, create=False), clip_id)
+    size = {"width": clip.width, "height": clip.height}
+    media = {"kind": "video" if clip.frames > 1 else "image", "fps": clip.fps or 1.0, "frames": clip.frames, **size}
+    players = [{"label": "clip", "role": "clip", "place": 0, "x": 0, "y": 0, **size}]
+    return {"media": media, "players": players, "outline": None, "missing": {}, "curves": []}

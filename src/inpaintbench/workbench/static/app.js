@@ -1,0 +1,357 @@
+/* The page: what is chosen stands in the address, and everything is drawn from there. */
+
+import { button, el } from "../player/dom.js";
+import { listen } from "../player/keys.js";
+import { HELP } from "../player/controls.js";
+import { repaint, Scatter, Strip } from "./charts.js";
+import { Items, number } from "./data.js";
+import { filed, library } from "./library.js";
+import { Look } from "./look.js";
+import { all, follow, get, set, words } from "./state.js";
+import { Table } from "./table.js";
+
+const at = (name) => document.querySelector(`[data-${name}]`);
+const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };
+const MOST_STRIPS = 12;
+const ORDERS = [["worst", "worst first"], ["spread", "most disagreed"], ["odd", "most unexplained"], ["random", "by chance"], ["item", "by name"], ["column", "by column"]];
+const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 and films"], ["D", "difference ×4 and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item"], ["C", "copy the link"], ["Esc", "close the item"]];
+const form = at("bar");
+let items = null;
+let left = new Int32Array(0);
+let order = left;
+let strips = [];
+let asked = "";
+
+const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
+const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "" : scatter.series[0].y.key, y]]), open });
+const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, logs = {}) => at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`))) });
+const list = library(at("list"), at("find"), () => load());
+
+/** The address of what is looked at together, and more. */
+function query(more = {}) {
+  const made = new URLSearchParams();
+  for (const [name, letter] of [["runs", "r"], ["dataset", "d"], ["workspace", "w"], ["protocol", "p"]]) for (const one of all(letter)) made.append(name, one);
+  for (const [name, value] of Object.entries(more)) for (const one of Array.isArray(value) ? value : [value]) made.append(name, one);
+  return made;
+}
+
+async function load({ again = false } = {}) {
+  const wanted = String(query());
+  list.mark();
+  if (wanted === asked && !again) return draw();
+  asked = wanted;
+  if (!all("r").length && !get("d") && !get("w")) return show(null, "");
+  const answer = await fetch(`/api/set?${wanted}`);
+  if (wanted !== asked) return undefined;
+  if (!answer.ok) return show(null, (await answer.json()).sentence);
+  const found = new Items(await answer.arrayBuffer());
+  found.query = wanted;
+  return wanted === asked ? show(found, "") : undefined;
+}
+
+function show(found, refusal) {
+  items = found;
+  at("refusal").hidden = !refusal;
+  at("refusal").textContent = refusal;
+  document.body.classList.toggle("empty", !found);
+  document.body.dataset.kind = found?.kind ?? "";
+  at("title").textContent = at("heading").textContent = found?.title ?? (refusal ? "" : "Tick runs to see them side by side, or open a dataset");
+  at("told").textContent = found?.sentences.join(" ") ?? "";
+  strips = [];
+  at("strips").replaceChildren();
+  if (found) fill();
+  draw();
+}
+
+/** Choices of the bar, from what was loaded. */
+function fill() {
+  const options = (select, rows, usual) => select.replaceChildren(...(usual === undefined ? [] : [el("option", { value: "" }, usual)]), ...rows.map(([value, label]) => el("option", { value }, label)));
+  const metrics = new Map(items.quantities.map((one) => [one.metric, one.label.replace(one.where, "").trim() + (one.ranked ? (one.higher ? " ↑" : " ↓") : "")]));
+  options(form.metric, [...metrics]);
+  options(form.region, [...new Map(items.quantities.map((one) => [one.region, one.where]))]);
+  options(form.protocol, items.protocols.map((name) => [name, name]));
+  options(form.slice, items.slices.map(([name, , places]) => [name, `${name} (${places.length})`]), "all items");
+  const names = items.methods.map((one) => one.name);
+  const facts = items.facts.map((one) => [`a|${one.key}`, one.label]);
+  const axes = [["|chosen", "the metric"], ...facts, ["mean", "mean of methods"], ["spread", "spread of methods"], ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...items.quantities.flatMap((one) => names.map((name) => [`s|${one.key}|${name}`, `${one.label}, ${name}`]))];
+  options(form.of, [...facts.filter(([key]) => items.column(key).numeric), ...names.map((name) => [`v|${name}`, name]), ...names.map((name) => [`d|${name}`, `${name} less the base`]), ["spread", "Spread"]]);
+  for (const axis of ["x", "y"]) options(document.querySelector(`[data-axis=${axis}]`), axis === "x" ? axes.slice(1) : axes.filter(([key]) => items.methods.length || key !== "|chosen"));
+  options(at("order"), ORDERS);
+  const boxes = items.facts.map((one) => el("label", {}, el("input", { type: "checkbox", value: `a|${one.key}` }), one.label));
+  at("columns").replaceChildren(...boxes);
+}
+
+const usualAxis = () => {
+  const fact = items.facts.find((one) => one.key === "hole.hole_fraction") ?? items.facts.find((one) => one.numeric) ?? items.facts[0];
+  return fact ? `a|${fact.key}` : items.shown.length > 1 ? "spread" : "mean";
+};
+const filters = () => all("f").map((text) => { const [key, low, high] = text.split("~"); return high === undefined ? { key, word: low } : { key, low: Number(low), high: Number(high) }; })
+  .filter(({ key, word, low }) => { const found = items?.column(key); return found && (word === undefined ? !Number.isNaN(low) : !found.numeric); }); // an address may say anything
+const told = (one) => `${one.key}~${one.word ?? `${one.low}~${one.high}`}`;
+
+/** Filters by these ranges or words; null takes one away. */
+function narrow(changes) {
+  let kept = filters();
+  for (const [key, change] of changes) {
+    if (!key || key === "|chosen") continue;
+    kept = kept.filter((one) => one.key !== key);
+    if (change) kept.push({ key, ...change });
+  }
+  set({ f: kept.map(told) });
+  draw();
+}
+
+function draw() {
+  if (!items) return close();
+  const names = items.methods.map((one) => one.name);
+  const picked = all("m").filter((name) => names.includes(name));
+  const started = performance.now();
+  items.choose(get("q"), picked.length ? picked : names, get("b"));
+  const asking = { filters: filters(), text: get("t"), slice: get("s"), failed: get("e") === "1" };
+  left = items.passing(asking);
+  const [by, falling] = sorting();
+  order = items.sorted(left, by, falling);
+  const item = items.placeOf.get(get("i")) ?? null;
+  drawBar();
+  const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...(items.base ? items.shown.filter((one) => one.name !== items.base).map((one) => `d|${one.name}`) : []), ...(items.shown.length > 1 ? ["spread"] : [])];
+  const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(0, 6).map((one) => `a|${one.key}`);
+  table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid" });
+  at("count").textContent = left.length === items.n ? `${items.n.toLocaleString("en")} items` : `${left.length.toLocaleString("en")} of ${items.n.toLocaleString("en")} items`;
+  drawStrips(asking);
+  drawScatter(item);
+  drawLeads();
+  drawItem(item);
+  document.body.dataset.drawn = String(Math.round(performance.now() - started));
+  return undefined;
+}
+
+function sorting() {
+  const [by, how] = get("o", items.quantity ? "worst" : "item").split("~");
+  return by === "worst" ? ["mean", items.quantity ? !items.quantity.higher : false] : [by, how ? how === "down" : by === "spread" || by === "odd"];
+}
+
+function sortBy(key) {
+  const [by, falling] = sorting();
+  set({ o: `${key}~${key === by ? (falling ? "up" : "down") : key === "item" ? "up" : "down"}` });
+  draw();
+}
+
+function drawBar() {
+  const { quantity } = items;
+  for (const name of ["metric", "region", "protocol"]) form[name].closest("label").hidden = !items.methods.length || (name === "protocol" && items.protocols.length < 2);
+  Object.assign(form.metric, { value: quantity?.metric ?? "" });
+  Object.assign(form.region, { value: quantity?.region ?? "" });
+  for (const option of form.region.options) option.disabled = !items.quantities.some((one) => one.metric === quantity?.metric && one.region === option.value);
+  form.protocol.value = items.protocol;
+  form.slice.value = get("s");
+  if (form.text !== document.activeElement) form.text.value = get("t");
+  form.failed.checked = get("e") === "1";
+  form.failed.closest("label").hidden = !items.failed.size;
+  const [by] = get("o", quantity ? "worst" : "item").split("~");
+  at("order").value = ORDERS.some(([key]) => key === by) ? by : "column";
+  for (const box of at("columns").querySelectorAll("input")) box.checked = all("c").includes(box.value);
+  document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
+  const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
+  const made = filters().map((one) => {
+    const found = items.column(one.key);
+    const text = one.word ?? `${number(one.low, found?.decimals ?? null)} to ${number(one.high, found?.decimals ?? null)}`;
+    return chip(`${found?.full ?? found?.label ?? one.key}: ${text}`, () => narrow([[one.key, null]]));
+  });
+  if (get("s")) made.push(chip(`Slice: ${get("s")}`, () => { set({ s: "" }); draw(); }));
+  if (get("t")) made.push(chip(`“${get("t")}”`, () => { set({ t: "" }); form.text.value = ""; draw(); }));
+  if (get("e")) made.push(chip("Failures", () => { set({ e: "" }); draw(); }));
+  if (made.length > 1) made.push(button({ class: "chip" }, () => { set({ f: [], s: "", t: "", e: "" }); form.text.value = ""; draw(); }, "Clear all"));
+  at("chips").replaceChildren(...made);
+}
+
+function drawStrips(asking) {
+  const scores = items.shown.slice(0, 4).flatMap((one) => [`v|${one.name}`, ...(items.base && items.base !== one.name ? [`d|${one.name}`] : [])]);
+  const numbers = items.facts.filter((one) => one.numeric).map((one) => `a|${one.key}`);
+  const named = items.facts.filter((one) => !one.numeric && one.words.length < 9).map((one) => `a|${one.key}`);
+  const asked_for = asking.filters.map((one) => one.key);
+  const keys = [...new Set([...asked_for, ...scores, ...numbers.slice(0, 5), ...named.slice(0, 4), ...numbers.slice(5)])].slice(0, Math.max(MOST_STRIPS, asked_for.length));
+  const stamp = `${keys.sort().join()} ${items.quantity?.key} ${items.base}`;
+  if (strips.stamp !== stamp) {
+    const place = (key) => scores.indexOf(key) + 1 || (key[0] === "a" ? 10 + items.facts.findIndex((one) => `a|${one.key}` === key) : 5);
+    strips = keys.sort((one, other) => place(one) - place(other)).map((key) => [key, items.column(key)]).filter(([, found]) => found)
+      .map(([key, found]) => new Strip(items, found, (change) => narrow([[key, change]])));
+    strips.stamp = stamp;
+    at("strips").replaceChildren(...strips.map((strip) => strip.node));
+  }
+  for (const strip of strips) {
+    strip.colour = items.styles[strip.found.method]?.colour;
+    strip.draw(left, asking.filters.find((one) => one.key === strip.found.key));
+  }
+}
+
+function drawScatter(item) {
+  const x = items.column(get("x")) ?? items.column(usualAxis());
+  const chosen = !get("y") || get("y") === "|chosen" ? null : items.column(get("y"));
+  document.querySelector("[data-axis=x]").value = x?.key ?? "";
+  document.querySelector("[data-axis=y]").value = chosen?.key ?? (items.methods.length ? "|chosen" : "");
+  const second = items.facts.filter((one) => one.numeric).map((one) => items.column(`a|${one.key}`)).find((one) => one.key !== x?.key) ?? x;
+  const series = chosen || !items.quantity ? [chosen ?? second] : items.shown.map((one) => items.column(`v|${one.name}`));
+  const drawn = x ? series.filter(Boolean).map((one) => ({ x, y: one, name: one.method ?? one.label, colour: items.styles[one.method]?.colour ?? "--fill" })) : [];
+  document.querySelector(".plot").hidden = !drawn.length;
+  scatter.show(items, drawn, left, item, { x: x?.label, y: chosen?.label ?? items.quantity?.label ?? second?.label });
+}
+
+let waiting = 0;
+/** Means and differences are the server's to tell: of what is left, over sources. */
+function drawLeads() {
+  clearTimeout(waiting);
+  const place = at("leads");
+  place.closest("section").hidden = !items.quantity;
+  if (!items.quantity) return;
+  const [mine, body] = [items, { key: items.quantity.key, base: items.base, items: [...left] }];
+  waiting = setTimeout(async () => {
+    const stamp = words();
+    const answer = await fetch(`/api/leads?${mine.query}`, { ...POST, body: JSON.stringify(body) });
+    const { rows, sentence } = await answer.json();
+    if (!answer.ok || items !== mine || stamp.replace(/&?[nkzh]=[^&]*/g, "") !== words().replace(/&?[nkzh]=[^&]*/g, "")) return sentence && (at("leadnote").textContent = sentence);
+    return leadRows(place, rows);
+  }, 120);
+}
+
+function leadRows(place, rows) {
+  const { decimals, unit, label, higher } = items.quantity;
+  const range = (one) => (one.interval_low === null ? "" : `${number(one.interval_low, decimals)} to ${number(one.interval_high, decimals)}`);
+  const leads = rows.map((row) => row.lead).filter((lead) => lead?.mean !== null && lead);
+  const most = Math.max(...leads.flatMap((one) => [one.interval_low ?? one.mean, one.interval_high ?? one.mean, one.mean].map(Math.abs)), 1e-9);
+  const share = (value) => `${50 + (value / most) * 48}%`;
+  const forest = (lead) => el("span", { class: "forest" }, ...(lead.interval_low === null ? [] : [el("i", { class: "reach", style: `left: ${share(lead.interval_low)}; right: calc(100% - ${share(lead.interval_high)})` })]), el("i", { class: "middle", style: `left: ${share(lead.mean)}` }));
+  const shown = new Set(items.shown.map((one) => one.name));
+  const row = ({ name, mean, lead }) => {
+    const tick = el("input", { type: "checkbox", "aria-label": `Show ${name}`, onchange: (event) => pick(name, event.target.checked) });
+    tick.checked = shown.has(name);
+    const base = button({ class: "base", "aria-pressed": String(items.base === name), title: `Differences from ${name}` }, () => { set({ b: items.base === name ? "" : name }); draw(); }, items.base === name ? "base" : "compare");
+    const sure = lead && lead.interval_low !== null && lead.interval_low * lead.interval_high > 0;
+    const better = sure && (lead.mean > 0) === higher;
+    return el("tr", { class: shown.has(name) ? null : "off" }, el("th", { scope: "row" }, el("label", {}, tick, table.dot(name), name), base, items.methods.find((one) => one.name === name)?.reference ? el("span", { class: "tag" }, "reference") : null),
+      el("td", {}, el("b", {}, number(mean.mean, decimals)), el("span", { class: "note" }, range(mean) ? ` (${range(mean)})` : ` ${mean.reason ?? ""}`)),
+      el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${lead.mean > 0 ? "+" : ""}${number(lead.mean, decimals)} (${range(lead)})`) : ""),
+      el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(lead) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
+  };
+  const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.base ? `less ${items.base}` : "Difference", "", "Items"];
+  place.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((text, column) => el(text ? "th" : "td", { scope: text ? "col" : null, class: column === 4 ? "n" : null }, text)))), el("tbody", {}, ...rows.map(row)));
+  at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals over sources, not corrected for how often one looks." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
+}
+
+function pick(name, on) {
+  const names = items.methods.map((one) => one.name);
+  const wanted = names.filter((one) => (one === name ? on : items.shown.some((other) => other.name === one)));
+  set({ m: wanted.length === names.length || !wanted.length ? [] : wanted });
+  draw();
+}
+
+function open(item) {
+  set({ i: items.ids[item], n: "", z: "", j: "" }, { step: true });
+  draw();
+  table.reveal(item);
+}
+
+function close() {
+  document.querySelector(".look").hidden = true;
+  document.body.classList.remove("looking");
+  look.clear();
+}
+
+function drawItem(item) {
+  if (item === null) return close();
+  document.querySelector(".look").hidden = false;
+  document.body.classList.add("looking");
+  at("opened").textContent = items.ids[item];
+  at("from").textContent = items.names[item];
+  const manner = get("k").startsWith("wipe") ? "" : get("k");
+  for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
+  const pairs = items.facts.filter((one) => one.key.startsWith("pair.") && !one.numeric).flatMap((one) => {
+    const same = [...items.ids.keys()].filter((other) => other !== item && one.column[other] === one.column[item] && items.word(items.column(`a|${one.key}`), item) !== null);
+    const beside = (other) => { set({ j: get("j") === items.ids[other] ? "" : items.ids[other] }); draw(); };
+    return same.map((other) => button({ class: "chip", "aria-pressed": String(get("j") === items.ids[other]), title: "Show both beside each other" }, () => beside(other), `${one.label}: ${items.ids[other]}`));
+  });
+  at("pairs").replaceChildren(...pairs.slice(0, 8));
+  at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
+    ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
+  at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
+  return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(items.placeOf.has(get("j")) ? { beside: get("j") } : {}) }), items.styles);
+}
+
+function step(by) {
+  const place = order.indexOf(items?.placeOf.get(get("i")) ?? -1);
+  const next = order[Math.min(Math.max(place + by, 0), order.length - 1)];
+  if (next !== undefined) open(next);
+}
+
+function say(text) { at("live").textContent = text; }
+
+function give(name, data) {
+  const link = el("a", { href: data instanceof Blob ? URL.createObjectURL(data) : data, download: name });
+  link.click();
+}
+
+const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
+const plain = (value) => (value === null || Number.isNaN(value) ? "" : value);
+
+const actions = {
+  async copy() { await navigator.clipboard?.writeText(location.href).catch(() => undefined); say("The link is copied"); },
+  csv() {
+    const heads = ["item", "source", ...items.facts.map((one) => one.key), ...items.quantities.flatMap((one) => items.shown.map((method) => `${one.key} ${method.name}`))];
+    const columns = [...items.facts.map((one) => items.column(`a|${one.key}`)), ...items.quantities.flatMap((one) => items.shown.map((method) => items.column(`s|${one.key}|${method.name}`)))];
+    const rows = [...order].map((item) => [items.ids[item], items.sources[item], ...columns.map((column) => plain(items.word(column, item)))]);
+    give("items.csv", new Blob([[heads, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n"], { type: "text/csv" }));
+  },
+  async figure() {
+    const values = (axis) => Object.fromEntries(scatter.series.map((one) => [one.name, [...left].map((item) => { const value = one[axis].column[item]; return Number.isFinite(value) ? value : null; })]));
+    const body = JSON.stringify({ x: { title: scatter.titles.x, values: values("x") }, y: { title: scatter.titles.y, values: values("y") } });
+    give("plot.svg", await (await fetch(`/api/figure?${query()}`, { ...POST, body })).blob());
+  },
+  async page() {
+    const film = get("i") ? { ...Object.fromEntries([...query().keys()].map((name) => [name, query().getAll(name)])), item: [get("i")], methods: items.shown.map((one) => one.name) } : null;
+    const body = JSON.stringify({ items: [...order], key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), film });
+    give("what-i-see.html", await (await fetch(`/api/page?${query()}`, { ...POST, body })).blob());
+  },
+  film() { if (get("i")) give(`${get("i")}.mp4`, `/api/film?${query({ item: get("i"), methods: items.shown.map((one) => one.name) })}`); else say("Open an item first"); },
+  scheme() { const root = document.documentElement; root.style.colorScheme = root.style.colorScheme === "dark" ? "light" : "dark"; document.querySelector("[data-action=scheme]").textContent = root.style.colorScheme === "dark" ? "Light" : "Dark"; repaint(); draw(); },
+  help() { at("help").hidden = !at("help").hidden; document.querySelector("[data-action=help]").setAttribute("aria-expanded", String(!at("help").hidden)); },
+  grid() { set({ v: get("v") === "grid" ? "" : "grid" }); draw(); },
+  range() { narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : Number(form.low.value), high: form.high.value === "" ? Infinity : Number(form.high.value) }]]); },
+  previous: () => step(-1),
+  next: () => step(1),
+  close() { set({ i: "", n: "", k: "", z: "", j: "" }); draw(); },
+};
+const manner = (name) => { set({ k: get("k") === name ? "" : name }); draw(); };
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("[data-action], [data-manner]");
+  if (pressed && (items || ["scheme", "help"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action]() : manner(pressed.dataset.manner);
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || pressed) menu.open = false;
+});
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("input", ({ target }) => {
+  const { name } = target;
+  if (["metric", "region"].includes(name)) {
+    const fit = items.quantities.find((one) => one.metric === form.metric.value && one.region === form.region.value) ?? items.quantities.find((one) => one.metric === form.metric.value);
+    set({ q: fit.key });
+  } else if (name === "protocol") { set({ p: target.value, q: "" }); return load(); } else if (name === "slice") set({ s: target.value });
+  else if (name === "text") set({ t: target.value });
+  else if (name === "failed") set({ e: target.checked ? "1" : "" });
+  else if (target.type === "checkbox") set({ c: [...at("columns").querySelectorAll("input:checked")].map((box) => box.value) });
+  else return undefined;
+  return draw();
+});
+at("order").addEventListener("change", ({ target }) => { set({ o: target.value === "column" ? "" : target.value }); draw(); });
+for (const axis of ["x", "y"]) document.querySelector(`[data-axis=${axis}]`).addEventListener("change", ({ target }) => { set({ [axis]: target.value === "|chosen" ? "" : target.value }); draw(); });
+at("flag").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { name, value } = event.target.elements;
+  const told_now = await (await fetch("/api/flag", { ...POST, body: JSON.stringify({ subject: get("i"), name: name.value, value: value.value }) })).json();
+  list.flags = told_now.flags ?? list.flags;
+  if (told_now.sentence) at("looknote").textContent = told_now.sentence;
+  drawItem(items.placeOf.get(get("i")));
+});
+at("help").append(el("h2", {}, "Keys"), el("dl", {}, ...[...MORE_KEYS, ...HELP.map(([key, text]) => [key === " " ? "space" : key.replace("Arrow", ""), text])].flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
+const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: actions.close, "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": actions.help };
+listen((key) => { if (KEYS[key] && items) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
+follow(() => load());
+list.start(() => load({ again: true }));
+load();

@@ -1,0 +1,274 @@
+/* Histogram strips and the scatter plot: drawn on canvases, each a brush for the filter. */
+
+import { el } from "../player/dom.js";
+import { number } from "./data.js";
+
+const BINS = 28;
+const CURVE_BINS = 8;
+/* As the stylesheet has it: asking each would lay out the page as often. */
+const STRIP_ROOM = [110, 42];
+const colours = new Map();
+const probe = el("i", { hidden: true });
+
+/** The colour that a variable of the stylesheet has now. */
+function paint(name) {
+  const found = /^var\((.*)\)$/.exec(name)?.[1] ?? name;
+  const key = `${found} ${document.documentElement.style.colorScheme}`;
+  if (!colours.has(key)) {
+    if (!probe.parentNode) document.body.append(probe);
+    probe.style.color = found.startsWith("--") ? `var(${found})` : found;
+    colours.set(key, getComputedStyle(probe).color);
+  }
+  return colours.get(key);
+}
+export const repaint = () => colours.clear();
+
+function sized(canvas) {
+  const dense = Math.min(window.devicePixelRatio || 1, 2);
+  canvas.room ??= [canvas.clientWidth || 1, canvas.clientHeight || 1]; // asked for once: it makes the browser lay out the page
+  const [width, height] = canvas.room;
+  Object.assign(canvas, { width: width * dense, height: height * dense });
+  const pen = canvas.getContext("2d");
+  pen.scale(dense, dense);
+  return [pen, width, height];
+}
+
+function ends(column, items) {
+  let [low, high] = [Infinity, -Infinity];
+  const take = (value) => { if (Number.isFinite(value)) [low, high] = [value < low ? value : low, value > high ? value : high]; };
+  if (items) for (const item of items) take(column[item]);
+  else for (const value of column) take(value);
+  return low > high ? [0, 1] : low === high ? [low - 0.5, high + 0.5] : [low, high];
+}
+
+/** Call `drag(from, to)` with shares of the canvas while it is dragged over, and `tap(place)` for a click. */
+function brush(canvas, drag, tap) {
+  let from = null;
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((share) => Math.min(Math.max(share, 0), 1));
+  };
+  const far = (to) => Math.hypot((to[0] - from[0]) * canvas.clientWidth, (to[1] - from[1]) * canvas.clientHeight) > 4;
+  canvas.addEventListener("pointerdown", (event) => { from = place(event); canvas.setPointerCapture(event.pointerId); event.preventDefault(); });
+  canvas.addEventListener("pointermove", (event) => { if (from && far(place(event))) drag(from, place(event), false); });
+  canvas.addEventListener("pointerup", (event) => {
+    const to = place(event);
+    if (from && far(to)) drag(from, to, true);
+    else if (from) tap(to);
+    from = null;
+  });
+}
+
+/** One column: where all items are, where those are that are left, and the range that is chosen. `choose(range or word or null)`. */
+export class Strip {
+  constructor(items, found, choose) {
+    Object.assign(this, { items, found, choose });
+    this.canvas = el("canvas", { class: "strip-plot", role: "img" });
+    this.canvas.room = STRIP_ROOM;
+    this.value = el("span", { class: "strip-value" });
+    this.node = el("div", { class: "strip", title: found.full ?? found.label }, el("span", { class: "strip-name" }, found.label), this.canvas, this.value);
+    this.range = found.numeric ? ends(found.column) : [-0.5, found.words.length - 0.5];
+    this.bins = found.numeric ? BINS : found.words.length;
+    this.all = this.#counts(null);
+    const at = (share) => this.range[0] + share * (this.range[1] - this.range[0]);
+    const word = (share) => found.words[Math.min(Math.floor(share * this.bins), this.bins - 1)];
+    brush(this.canvas, (from, to, done) => {
+      const [low, high] = [at(Math.min(from[0], to[0])), at(Math.max(from[0], to[0]))];
+      if (found.numeric) choose({ low, high });
+      else if (done) choose({ word: word(to[0]) });
+    }, (to) => choose(found.numeric || this.filter?.word === word(to[0]) ? null : { word: word(to[0]) }));
+  }
+
+  #counts(items) {
+    const counts = new Uint32Array(this.bins);
+    const scale = this.bins / (this.range[1] - this.range[0]);
+    const { column } = this.found;
+    const take = (item) => {
+      const bin = Math.floor((column[item] - this.range[0]) * scale);
+      if (bin >= 0 && bin <= this.bins) counts[Math.min(bin, this.bins - 1)] += 1;
+    };
+    if (items) for (const item of items) take(item);
+    else for (let item = 0; item < column.length; item += 1) take(item);
+    return counts;
+  }
+
+  draw(left, filter) {
+    this.filter = filter;
+    const [pen, width, height] = sized(this.canvas);
+    const own = this.#counts(left);
+    const most = Math.max(...this.all, 1);
+    const wide = width / this.bins;
+    const bars = (counts, colour) => {
+      pen.fillStyle = colour;
+      counts.forEach((count, bin) => { if (count) pen.fillRect(bin * wide, height - Math.max(1.5, (count / most) * (height - 2)), Math.max(wide - 1, 1), height); });
+    };
+    const [low, high] = filter ? (filter.word === undefined ? [filter.low, filter.high] : [-0.5, 0.5].map((side) => this.found.words.indexOf(filter.word) + side)) : [null, null];
+    const across = (value) => ((value - this.range[0]) / (this.range[1] - this.range[0])) * width;
+    if (filter) {
+      pen.fillStyle = paint("--chosen");
+      pen.fillRect(across(low), 0, Math.max(across(high) - across(low), 1), height);
+    }
+    bars(this.all, paint("--strong-line"));
+    bars(own, paint(this.colour ?? "--fill"));
+    const shown = filter ? (filter.word ?? `${number(filter.low)} to ${number(filter.high)}`) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
+    this.value.textContent = shown;
+    this.node.classList.toggle("chosen", Boolean(filter));
+    this.canvas.setAttribute("aria-label", `${this.found.full ?? this.found.label}: ${left.length} items, ${shown}`);
+  }
+}
+
+/** Points of every method that is looked at; the curve of each is its mean in eight parts with as many items. */
+export class Scatter {
+  constructor(node, { choose, open }) {
+    Object.assign(this, { choose, open, series: [] });
+    this.canvas = el("canvas", { class: "scatter-plot", role: "img", tabindex: "0" });
+    this.box = el("div", { class: "brush", hidden: true });
+    this.tip = el("div", { class: "tip", hidden: true });
+    node.append(this.canvas, this.box, this.tip);
+    brush(this.canvas, (from, to, done) => this.#drag(from, to, done), (to) => { const near = this.#near(to); if (near) open(near.item); });
+    this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
+    this.canvas.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    new ResizeObserver(() => { this.canvas.room = null; this.draw(); }).observe(this.canvas);
+  }
+
+  /** `series`: {x, y: columns, name, colour}; `left`: the items that pass; `item`: the one that is open. */
+  show(items, series, left, item, titles) {
+    Object.assign(this, { items, series, left, item, titles });
+    this.draw();
+  }
+
+  draw() {
+    const [pen, width, height] = sized(this.canvas);
+    const { series, left = [], item } = this;
+    if (!series.length) return;
+    const both = (name) => series.map((one) => ends(one[name].column, left)).reduce((one, other) => [Math.min(one[0], other[0]), Math.max(one[1], other[1])]);
+    [this.across, this.up] = [both("x"), both("y")];
+    this.place = { left: 46, top: 8, width: width - 56, height: height - 34 };
+    const { place } = this;
+    const x = (value) => place.left + ((value - this.across[0]) / (this.across[1] - this.across[0])) * place.width;
+    const y = (value) => place.top + (1 - (value - this.up[0]) / (this.up[1] - this.up[0])) * place.height;
+    this.#axes(pen, place, height);
+    const size = left.length * series.length > 20000 ? 1.5 : left.length * series.length > 2000 ? 2.5 : 4;
+    // One order for all: they have the same values across.
+    const across = series[0].x.column;
+    const known = series[0].x.numeric ? left.filter((at) => Number.isFinite(across[at])).sort((one, other) => across[one] - across[other]) : [];
+    for (const one of series) {
+      pen.fillStyle = paint(one.colour);
+      pen.globalAlpha = size < 3 ? 0.45 : 0.7;
+      const [xs, ys] = [one.x.column, one.y.column];
+      for (const at of left) pen.fillRect(x(xs[at]) - size / 2, y(ys[at]) - size / 2, size, size);
+      pen.globalAlpha = 1;
+      if (known.length > CURVE_BINS * 2) this.#curve(pen, known, one, x, y);
+      if (item !== null) { pen.lineWidth = 2; pen.strokeStyle = paint("--ink"); pen.strokeRect(x(xs[item]) - 5, y(ys[item]) - 5, 10, 10); }
+    }
+    [this.x, this.y] = [x, y];
+    this.canvas.setAttribute("aria-label", `${this.titles.y} against ${this.titles.x}: ${left.length} items, ${series.map((one) => one.name).join(", ")}. The numbers are in the table.`);
+  }
+
+  #curve(pen, known, { x: { column: xs }, y: { column: ys }, colour }, x, y) {
+    pen.beginPath();
+    for (let bin = 0; bin < CURVE_BINS; bin += 1) {
+      const part = known.subarray(Math.floor((bin * known.length) / CURVE_BINS), Math.floor(((bin + 1) * known.length) / CURVE_BINS));
+      const there = part.filter((at) => Number.isFinite(ys[at]));
+      const mean = (column) => there.reduce((sum, at) => sum + column[at], 0) / there.length;
+      if (there.length) pen.lineTo(x(mean(xs)), y(mean(ys)));
+    }
+    pen.lineWidth = 2;
+    pen.strokeStyle = paint(colour);
+    pen.stroke();
+  }
+
+  #axes(pen, place, height) {
+    pen.fillStyle = paint("--soft");
+    pen.strokeStyle = paint("--line");
+    pen.font = "11px system-ui, sans-serif";
+    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+      const [right, down] = [place.left + share * place.width, place.top + (1 - share) * place.height];
+      pen.strokeRect(place.left, down, place.width, 0);
+      pen.textAlign = "right";
+      pen.fillText(number(this.up[0] + share * (this.up[1] - this.up[0])), place.left - 5, down + 4);
+      pen.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
+      const value = this.across[0] + share * (this.across[1] - this.across[0]);
+      const { words } = this.series[0].x;
+      pen.fillText(words ? (words[Math.round(value)] ?? "") : number(value), right, height - 12);
+    }
+  }
+
+  #value([right, down]) {
+    const { place, canvas } = this;
+    const share = [(right * canvas.clientWidth - place.left) / place.width, 1 - (down * canvas.clientHeight - place.top) / place.height];
+    return [this.across, this.up].map((range, axis) => range[0] + Math.min(Math.max(share[axis], 0), 1) * (range[1] - range[0]));
+  }
+
+  #drag(from, to, done) {
+    if (!this.series.length) return;
+    const edges = [0, 1].map((axis) => [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]);
+    Object.assign(this.box.style, { left: `${edges[0][0] * 100}%`, width: `${(edges[0][1] - edges[0][0]) * 100}%`, top: `${edges[1][0] * 100}%`, height: `${(edges[1][1] - edges[1][0]) * 100}%` });
+    this.box.hidden = done;
+    if (!done) return;
+    const [one, other] = [this.#value([edges[0][0], edges[1][1]]), this.#value([edges[0][1], edges[1][0]])];
+    this.choose({ low: one[0], high: other[0] }, { low: one[1], high: other[1] });
+  }
+
+  #near([right, down]) {
+    if (!this.x) return null;
+    const [across, up] = [right * this.canvas.clientWidth, down * this.canvas.clientHeight];
+    let best = { far: 144 };
+    for (const one of this.series) {
+      for (const item of this.left) {
+        const far = (this.x(one.x.column[item]) - across) ** 2 + (this.y(one.y.column[item]) - up) ** 2;
+        if (far < best.far) best = { far, item, one };
+      }
+    }
+    return best.one ? best : null;
+  }
+
+  #hover(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const near = event.buttons ? null : this.#near([(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]);
+    this.tip.hidden = !near;
+    this.canvas.style.cursor = near ? "pointer" : "crosshair";
+    if (!near) return;
+    const { item, one } = near;
+    this.tip.textContent = `${this.items.ids[item]} · ${one.name}: ${number(this.items.word(one.x, item), null)}, ${number(one.y.column[item], one.y.decimals)}`;
+    Object.assign(this.tip.style, { left: `${Math.min(event.clientX - box.left + 12, box.width - 180)}px`, top: `${event.clientY - box.top + 14}px` });
+  }
+}
+
+/** Values of every frame of an item, with a line at the frame that is shown; a click goes to a frame. */
+export class Curves {
+  constructor(node, seek) {
+    this.canvas = el("canvas", { class: "curves-plot", role: "img" });
+    this.told = el("p", { class: "curves-told" });
+    node.append(this.canvas, this.told);
+    const go = (from, to) => seek(Math.round(to[0] * (this.frames - 1)));
+    brush(this.canvas, go, (to) => go(null, to));
+    new ResizeObserver(() => { this.canvas.room = null; if (this.lines) this.at(this.frame); }).observe(this.canvas);
+  }
+
+  show(lines, frames, looks) {
+    Object.assign(this, { lines: lines.filter(({ values }) => values.length > 1), frames, looks });
+    this.canvas.parentElement.hidden = !this.lines.length;
+    this.at(0);
+  }
+
+  at(frame) {
+    this.frame = frame;
+    if (!this.lines?.length) return;
+    const [pen, width, height] = sized(this.canvas);
+    const scaling = this.lines.filter(({ name }) => !this.looks[name]?.reference);
+    const most = (scaling.length ? scaling : this.lines).reduce((high, { values }) => Math.max(high, ...values.filter((value) => value !== null)), 1);
+    for (const { name, values } of this.lines) {
+      pen.strokeStyle = paint(this.looks[name]?.colour ?? "--soft");
+      pen.lineWidth = 1.5;
+      pen.beginPath();
+      values.forEach((value, at) => { if (value !== null) pen.lineTo((at / (values.length - 1)) * width, height - 2 - Math.min(value / most, 1) * (height - 4)); });
+      pen.stroke();
+    }
+    pen.fillStyle = paint("--ink");
+    pen.fillRect((frame / Math.max(this.frames - 1, 1)) * width - 0.5, 0, 1, height);
+    const words = this.lines.map(({ name, values }) => `${name} ${number(values[frame], 1)}`).join(" · ");
+    this.told.textContent = `Error in the hole at frame ${frame + 1} (root mean square, 0 to 255): ${words}`;
+    this.canvas.setAttribute("aria-label", this.told.textContent);
+  }
+}

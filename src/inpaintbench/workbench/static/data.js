@@ -1,0 +1,136 @@
+/* Items in columns: filters, order, and what follows from the values of all methods. */
+
+const NO_WORD = 65535;
+
+export class Items {
+  /** `packed`: a head in JSON with its length before it, and the columns behind it. */
+  constructor(packed) {
+    const length = new DataView(packed).getUint32(0, true);
+    Object.assign(this, JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, length))));
+    this.n = this.ids.length;
+    const at = 4 + length;
+    for (const fact of this.facts) fact.column = new (fact.numeric ? Float32Array : Uint16Array)(packed, at + fact.at, this.n);
+    this.held = new Map(Object.entries(this.values).map(([key, place]) => [key, new Float32Array(packed, at + place, this.n)]));
+    this.texts = this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
+    this.inside = new Map(this.slices.map(([name, , places]) => [name, places]));
+    this.failed = new Map();
+    for (const [method, item, reason] of this.failures) this.failed.set(item, [...(this.failed.get(item) ?? []), [this.methods[method].name, reason]]);
+    for (const one of this.methods) this.styles[one.name].reference = one.reference;
+    this.placeOf = new Map(this.ids.map((id, item) => [id, item]));
+  }
+
+  /** Take up a quantity, the methods that are looked at, and the one that others are compared with. */
+  choose(key, names, base) {
+    this.quantity = this.quantities.find((one) => one.key === key) ?? this.quantities.find((one) => one.key === this.default) ?? null;
+    this.shown = this.methods.filter((one) => names.includes(one.name));
+    this.base = this.shown.some((one) => one.name === base) ? base : "";
+    this.made = new Map();
+    if (this.quantity) this.#derive(this.shown.filter((one) => !one.reference).map((one) => this.held.get(`${this.quantity.key}|${one.name}`)));
+  }
+
+  /** Of each item the mean, the spread (n - 1), and the largest part that neither the item nor the method explains. */
+  #derive(columns) {
+    const [mean, spread, odd] = [0, 1, 2].map(() => new Float32Array(this.n).fill(NaN));
+    const own = columns.map((column) => average(column));
+    const all = average(Float32Array.from(own));
+    for (let item = 0; item < this.n; item += 1) {
+      let [sum, count, squares, most] = [0, 0, 0, NaN];
+      for (const column of columns) if (Number.isFinite(column[item])) [sum, count] = [sum + column[item], count + 1];
+      if (!count) continue;
+      mean[item] = sum / count;
+      columns.forEach((column, place) => {
+        if (!Number.isFinite(column[item])) return;
+        squares += (column[item] - mean[item]) ** 2;
+        const rest = Math.abs(column[item] - mean[item] - own[place] + all);
+        if (!(rest <= most)) most = rest;
+      });
+      if (count > 1) [spread[item], odd[item]] = [Math.sqrt(squares / (count - 1)), most];
+    }
+    this.made = new Map([["mean", mean], ["spread", spread], ["odd", odd]]);
+  }
+
+  /** A column by its key: `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, or one that is derived. */
+  column(key) {
+    const [kind, one, two] = key.split("|");
+    const { decimals = 2, label = "", unit = "" } = this.quantity ?? {};
+    const told = (column, name, more = {}) => column && { key, column, label: name, numeric: true, decimals, unit, ...more };
+    if (kind === "a") {
+      const fact = this.facts.find((found) => found.key === one);
+      return fact && { key, column: fact.column, label: fact.label, numeric: fact.numeric, words: fact.words, decimals: null, unit: "" };
+    }
+    if (kind === "s") {
+      const quantity = this.quantities.find((found) => found.key === one);
+      return quantity && told(this.held.get(`${one}|${two}`), `${quantity.label}, ${two}`, { decimals: quantity.decimals, unit: quantity.unit, method: two });
+    }
+    if (!this.quantity) return undefined;
+    if (kind === "v") return told(this.held.get(`${this.quantity.key}|${one}`), one, { method: one, full: `${label}, ${one}` });
+    if (kind === "d") return this.base && told(this.#apart(key, one), `Δ ${one}`, { method: one, full: `${label}, ${one} less ${this.base}` });
+    return told(this.made.get(kind), { mean: "Mean", spread: "Spread", odd: "Unexplained" }[kind], { full: `${label}, ${kind}` });
+  }
+
+  #apart(key, method) {
+    if (!this.made.has(key)) {
+      const [own, base] = [method, this.base].map((name) => this.held.get(`${this.quantity.key}|${name}`));
+      if (!own) return undefined;
+      this.made.set(key, own.map((value, item) => value - base[item]));
+    }
+    return this.made.get(key);
+  }
+
+  word(column, item) {
+    return column.numeric ? column.column[item] : column.column[item] === NO_WORD ? null : column.words[column.column[item]];
+  }
+
+  /** Items that pass all of `filters` ({key, low, high} or {key, word}), `text`, `slice` and `failed`; `without`: a key whose filter is left out. */
+  passing({ filters, text, slice, failed }, without = "") {
+    const left = new Uint8Array(this.n).fill(1);
+    if (slice) {
+      left.fill(0);
+      for (const item of this.inside.get(slice) ?? []) left[item] = 1;
+    }
+    const wanted = text.trim().toLowerCase();
+    if (wanted) this.texts.forEach((own, item) => { if (!own.includes(wanted)) left[item] = 0; });
+    if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
+    for (const { key, low, high, word } of filters) {
+      const found = key !== without && this.column(key);
+      if (!found) continue;
+      const code = word === undefined ? -1 : found.numeric ? -1 : found.words.indexOf(word);
+      const { column } = found;
+      if (word !== undefined) for (let item = 0; item < this.n; item += 1) left[item] &= column[item] === code ? 1 : 0;
+      else for (let item = 0; item < this.n; item += 1) left[item] &= column[item] >= low && column[item] <= high ? 1 : 0;
+    }
+    let count = 0;
+    const found = new Int32Array(this.n);
+    for (let item = 0; item < this.n; item += 1) if (left[item]) found[count++] = item;
+    return found.subarray(0, count);
+  }
+
+  /** The same items in the order of a column; what has no value comes last. `item`: their own order, `random`: by chance, the same each time. */
+  sorted(items, by, falling) {
+    if (by === "random") return items.map((item) => item).sort((one, other) => chance(one) - chance(other));
+    const found = this.column(by);
+    if (!found) return by === "item" ? items.map((item) => item).sort((one, other) => (falling ? -1 : 1) * (this.ids[one] < this.ids[other] ? -1 : 1)) : items;
+    const { column } = found;
+    const known = (item) => (found.numeric ? !Number.isNaN(column[item]) : column[item] !== NO_WORD);
+    const there = items.filter(known).sort((one, other) => (falling ? column[other] - column[one] : column[one] - column[other]) || one - other);
+    const made = new Int32Array(items.length);
+    made.set(there);
+    made.set(items.filter((item) => !known(item)), there.length);
+    return made;
+  }
+}
+
+function average(column) {
+  let [sum, count] = [0, 0];
+  for (const value of column) if (Number.isFinite(value)) [sum, count] = [sum + value, count + 1];
+  return count ? sum / count : NaN;
+}
+
+const chance = (item) => Math.imul(item + 1, 2654435761) >>> 0;
+
+export function number(value, decimals = null) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  const text = decimals === null ? String(Number(value.toPrecision(3))) : value.toFixed(decimals);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+}

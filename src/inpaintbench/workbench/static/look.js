@@ -1,0 +1,82 @@
+/* The films of one item: every part in step, by the player of raters, with the values of each frame below. */
+
+import { el } from "../player/dom.js";
+import { Player } from "../player/player.js";
+import { Curves } from "./charts.js";
+import { get, set } from "./state.js";
+
+export class Look {
+  constructor(room, curves, { told }) {
+    this.player = new Player(room);
+    this.told = told;
+    this.curves = new Curves(curves, (frame) => { this.player.clock.pause(); this.player.clock.seek(frame); });
+    this.address = "";
+    const { player } = this;
+    player.addEventListener("start", () => this.#begin());
+    player.addEventListener("broken", () => told("This film does not play here."));
+    player.addEventListener("change", () => this.#tell());
+    player.clock.addEventListener("frame", () => { this.curves.at(player.clock.frame); if (!player.clock.playing) this.#tell(); });
+    player.clock.addEventListener("state", () => this.#tell());
+    room.addEventListener("pointermove", () => this.#tell());
+  }
+
+  /** Fetch what `query` names and play it; the same is not fetched again. */
+  async show(query, looks) {
+    const address = `/api/sheet?${query}`;
+    if (address === this.address) return this.restore();
+    this.address = address;
+    this.told("Composing the films …");
+    const answer = await fetch(address);
+    const shown = await answer.json();
+    if (address !== this.address) return;
+    if (!answer.ok) {
+      this.player.clear(el("div", { class: "notice", role: "status" }, shown.sentence));
+      this.curves.show([], 1, looks);
+      return this.told("");
+    }
+    const missing = Object.entries(shown.missing).map(([name, why]) => `${name}: ${why}`).join("; ");
+    this.told(missing && `Not shown: ${missing}`, shown.logs ?? {});
+    this.restoring = true; // what the address says holds until the first picture is there
+    this.player.show(shown);
+    this.player.shelf.keep(new Set([shown.media.url]));
+    this.curves.show(shown.curves, shown.media.frames, looks);
+  }
+
+  clear() {
+    this.address = "";
+    this.player.clear();
+  }
+
+  #begin() {
+    this.restoring = false;
+    this.restore();
+  }
+
+  /** Frame, zoom and wipe as the address says. */
+  restore() {
+    const { view, clock } = this.player;
+    if (!clock.media) return;
+    this.restoring = true;
+    const [factor, x, y] = get("z").split("~").map(Number);
+    if (factor > 1) Object.assign(view.zoom, { factor, x, y });
+    if (get("k").startsWith("wipe") !== view.wiping) view.toggleWipe();
+    if (view.wiping) view.wipeAt = Number(get("k").split("~")[1] ?? 0.5);
+    view.outlineOn = get("h") === "1" && view.can.outline;
+    if (get("n") !== "") { clock.pause(); clock.seek(Number(get("n")) - 1); }
+    view.draw();
+    this.restoring = false;
+    this.player.bar.draw();
+  }
+
+  #tell() {
+    const { view, clock } = this.player;
+    if (this.restoring || !clock.media || clock.wanted !== null) return;
+    const short = (value) => Math.round(value * 1000) / 1000;
+    set({
+      n: clock.playing ? "" : clock.frame + 1,
+      k: view.wiping ? `wipe~${short(view.wipeAt)}` : get("k").startsWith("wipe") ? "" : get("k"),
+      z: view.zoom.factor > 1 ? [view.zoom.factor, view.zoom.x, view.zoom.y].map(short).join("~") : "",
+      h: view.outlineOn ? "1" : "",
+    });
+  }
+}

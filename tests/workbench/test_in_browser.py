@@ -1,0 +1,148 @@
+"""The page of `view` in Chromium: any pair in two clicks, the address holds the whole view, axe-core finds nothing serious."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from browser_checks import OpenPage, serious_findings
+from tests.workbench.conftest import RUNS
+
+from inpaintbench.workbench.server import Server
+
+LOADED = "() => document.body.dataset.drawn !== undefined && document.querySelector('tr[data-item]')"
+PLAYS = "() => document.querySelector('.comparison').dataset.loading === undefined && document.querySelector('.pane canvas')"
+# What a reader has set, read off the page.
+SEEN = """() => {
+  const all = (query, of) => [...document.querySelectorAll(query)].map(of);
+  const bar = document.querySelector('[data-bar]').elements;
+  return {
+    runs: all('aside input:checked', (one) => one.value), metric: bar.metric.value, region: bar.region.value,
+    methods: all('[data-leads] tbody tr:not(.off) th', (one) => one.innerText.trim().split(/\\s{2,}|\\n|compare|base/)[0]),
+    base: all('.base[aria-pressed=true]', (one) => one.closest('tr').rowIndex), slice: bar.slice.value, text: bar.text.value,
+    filters: all('[data-chips] .chip', (one) => one.textContent),
+    sort: all('th[aria-sort]', (one) => one.getAttribute('aria-sort')),
+    columns: all('.rows thead th', (one) => one.textContent), item: document.querySelector('[data-opened]').textContent,
+    axes: all('[data-axis]', (one) => one.value), rows: all('tr[data-item]', (one) => one.dataset.item),
+    frame: document.querySelector('.time').textContent,
+    wipe: document.querySelector('.control.wipe').getAttribute('aria-pressed'),
+    zoom: document.querySelector('.control.zoom').dataset.value,
+    tiles: all('.pane:not([hidden]) .name', (one) => one.textContent),
+    outline: document.querySelector('.control.outline').getAttribute('aria-pressed'),
+  };
+}"""
+
+
+def opened(browser: Any, server: Server, place: str = "", **settings: Any) -> OpenPage:
+    tab = OpenPage(browser, f"http://127.0.0.1:{server.server_port}/{place}", **settings)
+    tab.page.wait_for_selector("aside li")
+    return tab
+
+
+def test_any_pair_of_six_runs_takes_two_clicks(browser: Any, server: Server) -> None:
+    tab = opened(browser, server)
+    for one, other in combinations(RUNS, 2):
+        tab.page.goto(f"http://127.0.0.1:{server.server_port}/")
+        tab.page.wait_for_selector("aside li")
+        for name in (one, other):
+            tab.page.locator(f"aside input[value='0/runs/{name}']").click()
+        tab.page.wait_for_function(
+            f"() => [...document.querySelectorAll('.rows thead th')].some((one) => one.textContent.includes('telea · {other}'))"
+        )
+        heads = tab.page.locator(".rows thead th").all_inner_texts()
+        assert {f"telea · {one}", f"telea · {other}"} <= {head.strip(" ↑↓") for head in heads}
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_copied_address_restores_the_view_elsewhere(browser: Any, server: Server) -> None:
+    tab = opened(browser, server)
+    page = tab.page
+    for name in ("a", "b"):
+        page.locator(f"aside input[value='0/runs/{name}']").click()
+    page.wait_for_function(LOADED)
+    page.locator("[data-bar] [name=metric]").select_option("ssim")
+    page.locator("[data-bar] [name=region]").select_option("frame")
+    page.locator("[data-bar] [name=slice]").select_option("low")
+    page.locator("[data-bar] [name=text]").fill("film")
+    page.wait_for_selector("[data-leads] .base")
+    page.locator("[data-leads] tr", has_text="blank").locator("input").uncheck()
+    page.wait_for_timeout(400)
+    page.locator("[data-leads] .base").first.click()
+    page.locator("summary", has_text="Range").click()
+    page.locator("[name=of]").select_option("v|navier_stokes")
+    page.locator("[name=low]").fill("-1")
+    page.locator("[data-action=range]").click()
+    page.locator(".rows thead th button", has_text="Item").click()
+    page.locator("[data-axis=x]").select_option("s|psnr/hole|navier_stokes")
+    page.locator("tr[data-item]").first.click()
+    page.wait_for_function(PLAYS)
+    page.wait_for_timeout(600)
+    page.keyboard.press("ArrowRight")
+    for key in ("h", "z", "w"):
+        page.keyboard.press(key)
+    box = page.locator(".pane canvas").first.bounding_box()
+    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.6 * box["height"])
+    page.wait_for_timeout(700)
+    before = page.evaluate(SEEN)
+    assert before["metric"] == "ssim"
+    assert before["zoom"] == "3×"
+    assert before["wipe"] == before["outline"] == "true"
+    assert len(before["filters"]) == 4
+    place = page.evaluate("location.hash")
+    for letter in ("r", "q", "m", "b", "s", "t", "f", "o", "x", "i", "n", "k", "z", "h"):
+        assert f"{letter}=" in place.replace("#", "&"), letter
+    other = opened(browser, server, place)
+    other.page.wait_for_function(PLAYS)
+    other.page.wait_for_timeout(1500)
+    assert other.page.evaluate(SEEN) == before
+    assert (tab.complaints, other.complaints) == ([], [])
+    tab.context.close()
+    other.context.close()
+
+
+def test_unlike_runs_are_refused_on_the_page(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/of_other")
+    tab.page.wait_for_selector("[data-refusal]:not([hidden])")
+    assert "their scores cannot be compared" in tab.page.locator("[data-refusal]").inner_text()
+    assert tab.page.locator("[data-leads] td").count() == 0
+    tab.context.close()
+
+
+def test_names_of_strangers_stay_words(browser: Any, server: Server) -> None:
+    trick = "<img src=x onerror=\"document.title='broken in'\">"
+    server.bench.notes.annotate("0/runs/a", {"name": trick, "note": trick, "tags": trick})
+    tab = opened(browser, server, f"#r=0/runs/a&t={trick}&s={trick}&f=v|telea~{trick}")
+    tab.page.wait_for_selector("[data-leads] td")
+    assert trick in tab.page.locator("aside").inner_text()
+    assert tab.page.locator("aside img, main img").count() == 0
+    assert tab.page.title() == "inpaintbench view"
+    server.bench.notes.annotate("0/runs/a", {"name": "", "note": "", "tags": ""})
+    tab.context.close()
+
+
+def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server) -> None:
+    tab = opened(browser, server)
+    tab.page.locator("button.open[data-key='0/waves']").click()
+    tab.page.wait_for_function(LOADED)
+    tab.page.locator("tr[data-item]").nth(1).click()
+    tab.page.wait_for_function(PLAYS)
+    assert tab.page.locator(".pane .name").all_inner_texts() == ["truth", "input"]
+    tab.page.locator("[data-flag] button").click()
+    tab.page.wait_for_function("() => document.querySelector('[data-flags]').textContent !== ''")
+    item = tab.page.locator("[data-opened]").inner_text()
+    assert server.bench.notes.read()["flags"] == [{"subject": item, "name": "look_again", "value": "yes"}]
+    server.bench.notes.flag(item, "look_again", "")
+    tab.context.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
+def test_axe_finds_nothing_serious(browser: Any, server: Server, scheme: str, width: int) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&b=telea&i=i0&n=1", color_scheme=scheme, viewport={"width": width, "height": 844})
+    tab.page.wait_for_function(PLAYS)
+    tab.page.wait_for_selector("[data-leads] td")
+    assert serious_findings(tab.page) == []
+    assert (tab.complaints, tab.sticks_out()) == ([], 0)
+    tab.context.close()

@@ -1,0 +1,53 @@
+"""Films of items whose truth is held back, and of still pictures: what was predicted plays all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from held_back_films import make_films
+
+from inpaintbench import frozen, video
+from inpaintbench.export.holding_back import hold_back
+from inpaintbench.types import Prediction
+from inpaintbench.workbench.pixels import ItemMedia, Part, sheet, thumb_of
+from inpaintbench.workspace import Workspace
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> tuple[Path, Path, str]:
+    """A dataset without truths, a run that has one white prediction, and its item."""
+    hold_back(make_films(tmp_path / "made"), splits=["test"], public=tmp_path / "public", truth=tmp_path / "truth")
+    workspace = Workspace(tmp_path / "run")
+    item = frozen.load(tmp_path / "public").items[0]["item_id"]
+    white = np.full((3, 32, 48, 3), 255, np.uint8)
+    blob, _ = workspace.blobs.put(".mp4", lambda path: video.write_lossless(path, white, fps=25.0))
+    rows = [Prediction("mine", "1", item, blob, full_frames=False, largest_change_outside=0)]
+    workspace.write_table("predictions", "predict.mine", rows, Prediction)
+    return tmp_path / "public", tmp_path / "run", item
+
+
+def test_a_prediction_without_a_truth_plays_in_its_input(held: tuple[Path, Path, str], tmp_path: Path) -> None:
+    public, run, item = held
+    media = ItemMedia(public, tmp_path)
+    parts = [*media.parts(item), Part("mine", "mine", run)]
+    assert [part.name for part in parts] == ["input", "mine"]
+    frames, given, hole = media.frames(item, parts[1]), media.frames(item, parts[0]), media.hole(item)
+    assert frames is not None
+    assert given is not None
+    assert hole is not None
+    assert (frames[hole] > 250).all()
+    assert (frames[~hole] == given[~hole]).all()
+    shown = sheet(media, tmp_path, item, parts)
+    assert (shown["missing"], shown["curves"]) == ({}, [])
+    assert thumb_of(media, item, parts, tmp_path).stat().st_size > 0
+
+
+def test_a_method_without_a_prediction_is_named(held: tuple[Path, Path, str], tmp_path: Path) -> None:
+    public, run, _ = held
+    other = frozen.load(public).items[1]["item_id"]
+    media = ItemMedia(public, tmp_path)
+    shown = sheet(media, tmp_path, other, [*media.parts(other), Part("mine", "mine", run)])
+    assert [one["label"] for one in shown["players"]] == ["input"]
+    assert shown["missing"] == {"mine": "it has no prediction of this item"}
