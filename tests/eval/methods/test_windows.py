@@ -94,7 +94,7 @@ def test_what_windows_give_is_what_the_whole_clip_gives(frames: int, tmp_path: P
 def test_kept_windows_count_only_where_they_are_whole(tmp_path: Path) -> None:
     given, view = clip(10)
     leaf = Command(layout=str(layout(tmp_path)))
-    leaf.parts = Parts(tmp_path / "parts")
+    leaf.parts = Parts(tmp_path / "parts", "key")
     first = leaf.inpaint(view)
     assert leaf.usage is not None
     took = leaf.usage.seconds
@@ -116,9 +116,10 @@ def test_kept_windows_count_only_where_they_are_whole(tmp_path: Path) -> None:
     np.testing.assert_array_equal(leaf.inpaint(view), first)
     assert len(calls(tmp_path)) == 7
     window = Window(0, 5, 0, 4)
-    Parts(tmp_path / "parts").keep(window, given[:1], Usage(1.0))  # what is kept is what is given
-    kept = Parts(tmp_path / "parts").read(window)
+    Parts(tmp_path / "parts", "key").keep(window, given[:1], Usage(1.0))  # what is kept is what is given
+    kept = Parts(tmp_path / "parts", "key").read(window)
     assert kept is None or len(kept[0]) == 1
+    assert Parts(tmp_path / "parts", "other").read(window) is None  # of another method, or another clip
     leaf.parts.forget()
     assert not (tmp_path / "parts").exists()
 
@@ -157,7 +158,7 @@ def test_an_item_goes_on_where_it_was(ends: str, tmp_path: Path) -> None:
     else:
         done = run_here(*words(stopped, "--time-limit", "20"))
         assert "took longer than 20 s and was stopped" in done.stdout + done.stderr
-    notes = list((stopped / "run" / PARTS).glob("*/*.json"))
+    notes = list((stopped / "run" / PARTS).glob("mine/*/*.json"))
     assert len(notes) == 2
     (stopped / "marks" / "stop at").unlink()
     done_before = len(calls(stopped))
@@ -166,7 +167,7 @@ def test_an_item_goes_on_where_it_was(ends: str, tmp_path: Path) -> None:
     # The check tries it again where its limit is another; no window of an item is made twice.
     assert calls(stopped)[done_before:][-1:] == wanted[-1:]
     assert len(calls(stopped)) - done_before == (1 if ends == "killed" else before + 1)
-    assert list((stopped / "run" / PARTS).glob("*/*")) == []
+    assert list((stopped / "run" / PARTS / "mine").iterdir()) == []
     made = [
         Workspace(folder / "run").table("predictions", Prediction, step=predict_step("mine")) for folder in (unkilled, stopped)
     ]

@@ -18,10 +18,16 @@ _FPS = 24.0
 
 
 class Parts:
-    """A folder with one lossless clip a window, and beside it a note of the clip's SHA-256, written last, and of what it took."""
+    """A folder of an item with one lossless clip a window, and beside it a note of the clip's SHA-256, written last, and of what
+    it took.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    Args:
+        folder: of the item.
+        key: changes whenever the method does, or what it is given: a window under another is not read.
+    """
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder, self._key = folder, key
 
     def read(self, window: Window) -> tuple[Frames, Usage] | None:
         """The frames ``uint8[T, H, W, 3]`` that count of a window, and what they took; None unless they are whole."""
@@ -44,9 +50,9 @@ class Parts:
         write_atomically(note, json.dumps({"sha256": file_sha256(clip), "usage": usage}).encode())
 
     def forget(self) -> None:
-        """Remove all of them: the item is done."""
+        """Remove all of them, of whatever key: the item is done."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _files(self, window: Window) -> tuple[Path, Path]:
-        name = "-".join(map(str, window))
+        name = "-".join([self._key, *map(str, window)])
         return self._folder / f"{name}{video.suffix_for(window.last - window.first)}", self._folder / f"{name}.json"

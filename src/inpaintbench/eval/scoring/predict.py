@@ -284,7 +284,8 @@ def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Pred
     view = frozen.input_view(payload["root"], row, oracle_mask=parameters["oracle_mask"])
     if leaf.name == "command":  # more time changes no frame
         of = {**parameters, "constants": {**parameters["constants"], "time_limit_seconds": None}, "keep_full_frames": None}
-        leaf.parts = Parts(blobs.beside(PARTS) / content_id(content_of_item(row, leaf), leaf.version, canonical_json(of)))
+        key = content_id(content_of_item(row, leaf), leaf.version, canonical_json(of))
+        leaf.parts = Parts(blobs.beside(PARTS) / parameters["label"] / row["item_id"], key)
     forget_card_peak()
     begun = time.perf_counter()
     with logged(leaf, blobs, label=parameters["label"], item_id=row["item_id"], seconds=payload["seconds"]):
