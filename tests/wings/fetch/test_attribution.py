@@ -7,7 +7,7 @@ import pytest
 from inpaintbench.curation.facts import LicenceCheck, uri_of
 from inpaintbench.types import Download, Source
 from inpaintbench.wings.fetch.base import is_allowed, text_url
-from inpaintbench.wings.fetch.step import notice
+from inpaintbench.wings.fetch.recheck import notice
 
 
 def row(name: str, licence: str | None, **more: str) -> Download:

@@ -24,7 +24,8 @@ SMALL = ("--size", "128x80", "--least", "128x80", "--per-slice", "1")
 
 
 def words(out: Path, *options: str, workers: int) -> list[str]:
-    return ["build", "devil", "--out", str(out), *SEARCH, *SMALL, "--workers", str(workers), *options]
+    search = SEARCH[2:] if SEARCH[0] in options else SEARCH  # where another source is asked for, it is given once
+    return ["build", "devil", "--out", str(out), *search, *SMALL, "--workers", str(workers), *options]
 
 
 def build(out: Path, *options: str, workers: int = 0) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,8 @@ from web_server import Answer, WebServer
 
 from inpaintbench.curation.facts import CHECKS, LicenceCheck, latest_checks, uri_of
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.wings.fetch.step import fetch, listings, recheck, rows_of
+from inpaintbench.wings.fetch.recheck import recheck
+from inpaintbench.wings.fetch.step import fetch, listings, rows_of
 
 
 @pytest.fixture

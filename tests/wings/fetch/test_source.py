@@ -18,8 +18,9 @@ from inpaintbench.curation.why import trail
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Clip, Download
+from inpaintbench.wings.fetch.recheck import notice
 from inpaintbench.wings.fetch.source import FetchedSource
-from inpaintbench.wings.fetch.step import TABLE, fetch, notice
+from inpaintbench.wings.fetch.step import TABLE, fetch
 
 
 def pieces(executor: LocalExecutor) -> list[Footage]:

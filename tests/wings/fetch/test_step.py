@@ -25,7 +25,8 @@ from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import file_sha256
 from inpaintbench.types import Download
-from inpaintbench.wings.fetch.step import TABLE, fetch, recheck, rows_of
+from inpaintbench.wings.fetch.recheck import recheck
+from inpaintbench.wings.fetch.step import TABLE, fetch, rows_of
 from inpaintbench.workspace import Workspace
 
 

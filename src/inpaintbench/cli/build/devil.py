@@ -12,9 +12,8 @@ import typer
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build import running as whole
-from inpaintbench.cli.build.places import KIND, PLACES, Place
 from inpaintbench.cli.build.planning import Plan, say_what_it_tells, warn_of_few_films
-from inpaintbench.cli.build.running import Cuts, Demo, Described, Out, Owned, Published, Saved
+from inpaintbench.cli.build.running import KIND, PLACES, Cuts, Demo, Described, Out, Owned, Place, Published, Saved
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels

@@ -1,27 +1,31 @@
-"""Shared by the `build` commands: options, a checked recipe, a run from sources to dataset, and what came of it."""
+"""Shared by the `build` commands: options, a checked recipe, a run from sources to dataset, and what came of it.
+
+And the places that `build devil` has its footage from, besides a folder of one's own: the wings add them, each with its
+options.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 
 from inpaintbench import frozen
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.catalogue import joined, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running, constant, parse_leaf
 from inpaintbench.cli.options import Among, option
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import UsageError
-from inpaintbench.executors.base import Rejection, is_note
+from inpaintbench.executors.base import Executor, Rejection, is_note
 from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name
 from inpaintbench.pages.words import count, duration
@@ -35,6 +39,44 @@ from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
 from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
+
+KIND = "place of footage"
+# What `--source` takes.
+PLACES = ("folder", *joined(KIND))
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place and what is asked of it; its fields are options of the command, none of which is given by default."""
+
+    panel: ClassVar[str | None] = None
+    """The title that they stand under in help."""
+
+    @property
+    def asked(self) -> list[str]:
+        """Names of options that were given and mean nothing at another place."""
+        return []
+
+    @property
+    def least_size(self) -> tuple[int, int] | None:
+        """Width and height in pixels that its footage has at least, where the published rules hold."""
+        return None
+
+    def check(self) -> None:
+        """Raise ``UsageError`` where too little was asked."""
+
+    def source(self, out: Path) -> SourceSpec:
+        """Where footage is found, once it is in the workspace ``out``."""
+        raise NotImplementedError
+
+    def fetching(self) -> Callable[[Executor], object] | None:
+        """What brings the footage into the workspace; None where it is there.
+
+        Raises:
+            InpaintBenchError: the place would answer none of it, which is told before there is a folder.
+        """
+        return None
+
 
 Out = console.OutWorkspace
 Demo = Annotated[bool, option("Small, from material that comes with the program; needs no network.", "--demo", panel=FOOTAGE)]

@@ -35,8 +35,8 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "attribution": "inpaintbench.wings.fetch.commands:attribution",
     },
     "place of footage": {
-        "flickr": "inpaintbench.wings.fetch.places:FlickrSearch",
-        "fetched": "inpaintbench.wings.fetch.places:WhatIsFetched",
+        "flickr": "inpaintbench.wings.fetch.commands:FlickrSearch",
+        "fetched": "inpaintbench.wings.fetch.commands:WhatIsFetched",
     },
     "source": {"fetched": "inpaintbench.wings.fetch.source:FetchedSource"},
     "kind of leaf": {"fetcher": "inpaintbench.wings.fetch:FETCHERS"},

@@ -1,37 +1,45 @@
-"""`curation fetch`, `recheck` and `attribution`: footage from a network, and whose it is."""
+"""`curation fetch`, `recheck` and `attribution`: footage from a network, and whose it is; what `build devil` asks of it."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from annotated_types import Ge
 
 from inpaintbench.cli import console
+from inpaintbench.cli.build.running import Place
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
-from inpaintbench.cli.options import Natural, Positive, argument, bundle, option
+from inpaintbench.cli.options import Natural, Positive, argument, bundle, option, read_option
 from inpaintbench.curation.facts import LicenceCheck, latest_checks
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError, UsageError
+from inpaintbench.executors.base import Executor
 from inpaintbench.files import write_atomically
+from inpaintbench.recipes.options import read_size
+from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.table_files import csv_bytes
 from inpaintbench.types import Clip, Download, Source
 from inpaintbench.wings.fetch import FETCHERS
 from inpaintbench.wings.fetch.base import Candidate
+from inpaintbench.wings.fetch.flickr_client import connect
 from inpaintbench.wings.fetch.lists import SHIPPED, read_ids
-from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, listings, notice, rows_of
-from inpaintbench.wings.fetch.step import recheck as ask_again
+from inpaintbench.wings.fetch.recheck import notice
+from inpaintbench.wings.fetch.recheck import recheck as ask_again
+from inpaintbench.wings.fetch.step import TABLE, check_label, fetch, listed, listings, rows_of
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from inpaintbench.wings.fetch.flickr import Found
+
 
 fetch_app = group(
     {name: f"inpaintbench.wings.fetch.commands:{name}" for name in ("urls", "dataset", "site", "flickr")},
@@ -355,3 +363,67 @@ def _report_on(found: Sequence[Found], path: Path) -> None:
     console.print_table("On Flickr now", ["status", "licence", "videos"], [(*key, counts[key]) for key in sorted(counts)])
     there = sum(one.status == "there" for one in found)
     console.say(f"{there} of {len(found)} are there under a licence that was asked for: {console.shown(path)}")
+
+
+@dataclass(frozen=True)
+class WhatIsFetched(Place):
+    """What `curation fetch` brought into the workspace."""
+
+    def source(self, out: Path) -> SourceSpec:
+        """Everything that was fetched."""
+        return SourceSpec("fetched", {"workspace": str(out)})
+
+
+@dataclass(frozen=True)
+class FlickrSearch(Place):
+    """The search of Flickr: what is asked for, and how.
+
+    Args:
+        users: User name or NSID. May be given again.
+        least (WxH): Smallest pictures.
+        contact: How servers' owners can reach you; sent along with every question.
+    """
+
+    panel: ClassVar[str | None] = "Flickr"
+
+    query: Query = ""
+    users: list[str] | None = None
+    ids: Ids = None
+    uploaded: Uploaded = ""
+    licence: FlickrLicences = None
+    most: Most = None
+    least: str = "1920x1080"
+    contact: str = ""
+    network: Annotated[OwnNetwork, bundle(OwnNetwork, panel="Flickr")] = OwnNetwork()
+
+    @property
+    def asked(self) -> list[str]:
+        """The options of the search that were given."""
+        return [name for name in ("query", "users", "ids", "uploaded", "licence", "most") if getattr(self, name)]
+
+    @property
+    def least_size(self) -> tuple[int, int]:
+        """Of the pictures that are searched for."""
+        return read_option(read_size, self.least)
+
+    def check(self) -> None:
+        """Flickr has no list of everything."""
+        if not (self.query or self.users or self.ids):
+            raise UsageError("--source flickr needs --query WORDS, --users NAME or --ids FILE")
+
+    def source(self, out: Path) -> SourceSpec:
+        """What was fetched from Flickr."""
+        return SourceSpec("fetched", {"workspace": str(out), "fetcher": "flickr"})
+
+    def fetching(self) -> Callable[[Executor], object]:
+        """The step that fetches; what is wrong with the question or the key is told first."""
+        width, height = self.least_size
+        question: dict[str, Any] = {
+            "query": self.query, "users": self.users or [], "uploaded": self.uploaded, "licences": self.licence or [],
+            "orientation": "landscape", "most": self.most, "minimum_width": width, "minimum_height": height,
+            **({"ids": list(read_ids(self.ids))} if self.ids else {}),
+        }  # fmt: skip
+        FETCHERS.get("flickr")(**question)
+        connect()
+        limits = Limits(contact=self.contact, **self.network.allowed)
+        return partial(fetch, leaf_name="flickr", constants=question, limits=limits)
