@@ -48,8 +48,9 @@ class Protocol(BaseModel):
     metrics: Mapping[str, Mapping[str, Constant]]
     """Metric -> its own constants, all of them."""
     regions: tuple[str, ...]
-    band_radius_pixels: PositiveInt
-    """Reach of the boundary band on both sides of the hole's border."""
+    band_radius_pixels: PositiveInt = 8
+    """Reach of the boundary band on both sides of the hole's border; where nothing is measured there, no score depends on it. At
+    832x480 eight pixels are wide enough to hold a seam and narrow enough to be about nothing else."""
     primary: tuple[str, str]
     """Metric and region that claims are made of, chosen before anything is scored; all others are exploratory."""
     composite: bool = True

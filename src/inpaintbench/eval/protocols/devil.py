@@ -6,8 +6,6 @@ from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import ALEX, INCEPTION, OCCLUSION, POOLED, SSIM_VARIANTS, Protocol, mean_of_decibels
 from inpaintbench.regions import REGIONS
 
-# DEVIL measures no band; at 832x480 this is wide enough to hold a seam and narrow enough to be about nothing else.
-_BAND_RADIUS_PIXELS = 8
 _WINDOWS = {"window_frames": 10, "stride_frames": 1}
 _PUBLISHED_I3D = {"input_low": 0.0, "input_high": 1.0, "batch_norm": "eval"}
 # The network was trained on -1..1; the released code gives it 0..1.
@@ -21,7 +19,6 @@ _CORRECTED_I3D = {"input_low": -1.0, "input_high": 1.0, "batch_norm": "eval"}
 AS_PUBLISHED = Protocol(
     name="devil/as-published",
     regions=REGIONS,
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("psnr", "frame"),
     metrics={
         "psnr": mean_of_decibels("largest_finite"),
@@ -77,7 +74,6 @@ AS_PUBLISHED = Protocol(
 CORRECTED = Protocol(
     name="devil/corrected",
     regions=REGIONS,
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("psnr", "hole"),
     metrics={
         "psnr": POOLED,

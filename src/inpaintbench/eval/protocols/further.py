@@ -10,7 +10,6 @@ from inpaintbench.eval.protocols.devil import CORRECTED as DEVIL
 KONIQ = Protocol(
     name="no-reference/koniq",
     regions=("hole", "frame"),
-    band_radius_pixels=8,
     primary=("musiq", "frame"),
     metrics={"musiq": {"head": "koniq", "picture": "composite"}, "par": {}},
 )
@@ -19,7 +18,6 @@ KONIQ = Protocol(
 SPAQ = Protocol(
     name="no-reference/spaq",
     regions=("hole", "frame"),
-    band_radius_pixels=8,
     primary=("musiq", "frame"),
     metrics={"musiq": {"head": "spaq", "picture": "composite"}},
 )
@@ -28,7 +26,6 @@ SPAQ = Protocol(
 STRUCTURE_AS_PUBLISHED = Protocol(
     name="structure/as-published",
     regions=("frame",),
-    band_radius_pixels=8,
     primary=("structure_distance", "frame"),
     composite=False,
     metrics={"structure_distance": {"rule": "as-published", "backbone": "dino-vit-b-8", "stride": 1}},
@@ -38,7 +35,6 @@ STRUCTURE_AS_PUBLISHED = Protocol(
 STRUCTURE_CORRECTED = Protocol(
     name="structure/corrected",
     regions=("frame",),
-    band_radius_pixels=8,
     primary=("structure_distance", "frame"),
     composite=False,
     metrics={"structure_distance": {"rule": "corrected", "backbone": "dino-vit-b-16", "stride": 1}},
@@ -49,7 +45,6 @@ _WINDOWS = {name: value for name, value in DEVIL.metrics["vfid_clips"].items() i
 SETS_CORRECTED = Protocol(
     name="sets/corrected",
     regions=("frame",),
-    band_radius_pixels=8,
     primary=("cmmd", "frame"),
     metrics={"cmmd": {"network": "ViT-L/14@336px"}, "second_moment": {**_WINDOWS, "estimate": "unbiased"}},
 )
@@ -58,7 +53,6 @@ SETS_CORRECTED = Protocol(
 BROUGHT_AS_PUBLISHED = Protocol(
     name="brought/as-published",
     regions=("frame",),
-    band_radius_pixels=8,
     primary=("remove", "frame"),
     composite=False,
     metrics={
@@ -83,7 +77,6 @@ BROUGHT_AS_PUBLISHED = Protocol(
 BROUGHT_CORRECTED = Protocol(
     name="brought/corrected",
     regions=("frame",),
-    band_radius_pixels=8,
     primary=("remove", "frame"),
     composite=False,
     metrics={
@@ -101,7 +94,6 @@ def judged(questions: str) -> Protocol:
     return Protocol(
         name=f"judge/{questions}",
         regions=("frame",),
-        band_radius_pixels=8,
         primary=("judge", "frame"),
         composite=questions == "inpainting",
         metrics={"judge": {"questions": questions, "moments": 3, "longer_side": 512, "seed": 0}},

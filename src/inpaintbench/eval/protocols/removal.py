@@ -17,7 +17,6 @@ from inpaintbench.eval.protocols.base import (
 )
 from inpaintbench.regions import OBJECT_REGIONS
 
-_BAND_RADIUS_PIXELS = 8
 _REGIONS = ("frame", *OBJECT_REGIONS)
 BACKGROUND: Mapping[str, Constant] = {"pixels": "rest", **POOLED}
 XPSNR: Mapping[str, Constant] = {"begin": "next", "mean_of_small": False, "ceiling_decibels": CEILING_DECIBELS}
@@ -39,7 +38,6 @@ _METRICS: Mapping[str, Mapping[str, Constant]] = {
 PAIRED = Protocol(
     name="removal/paired",
     regions=_REGIONS,
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
     primary=("psnr", "object"),
@@ -48,7 +46,7 @@ PAIRED = Protocol(
 
 # Nothing outside the hole is taken from a method: what one that only fills the mask can reach.
 PASTED = Protocol(
-    name="removal/pasted", regions=_REGIONS, band_radius_pixels=_BAND_RADIUS_PIXELS, known_from="input",
+    name="removal/pasted", regions=_REGIONS, known_from="input",
     primary=("psnr", "object"), metrics=_METRICS,
 )  # fmt: skip
 
@@ -56,7 +54,6 @@ PASTED = Protocol(
 UNPAIRED = Protocol(
     name="removal/unpaired",
     regions=("frame", "rest"),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
     primary=("rc_s", "frame"),
@@ -72,7 +69,6 @@ UNPAIRED = Protocol(
 AS_PUBLISHED = Protocol(
     name="removal/as-published",
     regions=_REGIONS,
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     composite=False,
     known_from="input",
     primary=("xpsnr", "object"),

@@ -8,8 +8,6 @@ from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.eval.protocols.further import judged
 
-# Without a hole that is given there is no border of one, and nothing is measured around it.
-_BAND_RADIUS_PIXELS = 8
 _WANG: dict[str, Constant] = {"data_range": 1.0, "sigma": 1.5, "window_pixels": 11, "k1": 0.01, "k2": 0.03}
 # Of scikit-image in 2018, whose Gaussian reached four standard deviations whatever the window was.
 DSSIM_PUBLISHED: dict[str, Constant] = {**_WANG, "taps": 13, "ddof": 1}
@@ -24,7 +22,6 @@ _POSE = "keypoint_rcnn"
 HUMANS_AS_PUBLISHED = Protocol(
     name="humans/as-published",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("mse", "frame"),
     composite=False,
     metrics={
@@ -54,7 +51,6 @@ HUMANS_AS_PUBLISHED = Protocol(
 HUMANS_CORRECTED = Protocol(
     name="humans/corrected",
     regions=("frame", "hole"),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("mse", "hole"),
     metrics={"mse": {}, "dssim": DSSIM_TODAY, "wnjd": {"pose": _POSE, "reference": "estimate", "missing_joints": "diagonal"}},
 )
@@ -66,7 +62,6 @@ HUMANS_CORRECTED = Protocol(
 DECAPTION_AS_PUBLISHED = Protocol(
     name="decaption/as-published",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("mse", "frame"),
     composite=False,
     metrics={"mse": {}, "psnr": mean_of_decibels("keep"), "dssim": DSSIM_PUBLISHED},
@@ -89,7 +84,6 @@ DECAPTION_AS_PUBLISHED = Protocol(
 DECAPTION_CORRECTED = Protocol(
     name="decaption/corrected",
     regions=("frame", "hole"),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("psnr", "frame"),
     composite=False,
     metrics={"mse": {}, "psnr": POOLED, "dssim": DSSIM_TODAY},
@@ -99,7 +93,6 @@ DECAPTION_CORRECTED = Protocol(
 DECAPTION_TEXT = Protocol(
     name="decaption/text",
     regions=("hole",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("residual_text", "hole"),
     composite=False,
     metrics={"residual_text": {"frame_step": 5, "longer_side": 544, "score_threshold": 0.6}},
@@ -111,7 +104,6 @@ DECAPTION_TEXT = Protocol(
 FINGERPRINT_AS_PUBLISHED = Protocol(
     name="fingerprint/as-published",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("mse", "frame"),
     colours="grey",
     resize="nearest",
@@ -140,7 +132,6 @@ FINGERPRINT_AS_PUBLISHED = Protocol(
 FINGERPRINT_CORRECTED = Protocol(
     name="fingerprint/corrected",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("psnr", "frame"),
     colours="grey",
     metrics={"mse": {}, "psnr": POOLED, "ssim": SSIM_VARIANTS["uniform_7"]},
@@ -153,7 +144,6 @@ _MATCHING = {"reach_pixels": 8.0, "angle_degrees": 15.0, **_RESOLUTION}
 FINGERPRINT_RIDGES = Protocol(
     name="fingerprint/ridges",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("minutiae", "frame"),
     colours="grey",
     metrics={

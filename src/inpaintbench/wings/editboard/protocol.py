@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
-# Nothing is measured there: edited clips are measured whole.
-_BAND_RADIUS_PIXELS = 8
 _CODE = "the released code of EditBoard, AAAI 2025"
 _TEXT = "the text of EditBoard, AAAI 2025; what it leaves open is as in the released code"
 _RELEASED: dict[str, Constant] = {"flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7}
@@ -77,7 +75,6 @@ def _protocol(
         follows=follows,
         deviations=_OF_ALL,
         regions=("frame",),
-        band_radius_pixels=_BAND_RADIUS_PIXELS,
         # An untouched clip has the best fidelity; only this asks whether the edit was made, and it is no yes or no.
         primary=("clip_similarity", "frame"),
         composite=False,

@@ -13,8 +13,6 @@ from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Pr
 from inpaintbench.wings.reinpaint.engine import SUBMETRICS
 from inpaintbench.wings.reinpaint.leaves import EXCESS, KNOWN, ORIGINAL, SECOND
 
-# Nothing is measured there: D compares whole frames.
-_BAND_RADIUS_PIXELS = 8
 _SCORER = "inpaintbench.wings.reinpaint.scorer"
 
 
@@ -33,7 +31,6 @@ def _metrics(kinds: Sequence[str], *, psnr: Mapping[str, Constant], composited: 
 AS_PUBLISHED = Protocol(
     name="reinpaint/as-published",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     primary=("lpips", "frame"),
     scorer=_SCORER,
     metrics=_metrics((SECOND, ORIGINAL), psnr=mean_of_decibels("count"), composited=False),
@@ -91,7 +88,6 @@ AS_PUBLISHED = Protocol(
 CORRECTED = Protocol(
     name="reinpaint/corrected",
     regions=("frame",),
-    band_radius_pixels=_BAND_RADIUS_PIXELS,
     # D can be bettered by damage, so that it ranks nobody by itself.
     primary=("lpips", "frame"),
     scorer=_SCORER,
