@@ -1,169 +1,230 @@
-"""Released programs as they are, with made-up weights: whether they run, and their own PSNR and SSIM beside ours.
+"""Released programs as they are, with made-up weights: whether they run by their presets, and their own measures beside ours.
 
-INPAINTBENCH_PROGRAMS=FOLDER python bench/released_programs.py [--quick]
+INPAINTBENCH_PROGRAMS=FOLDER INPAINTBENCH_TEST_ASSETS=ASSETS python bench/released_programs.py [--quick]
 
-The folder holds clones, ``ProPainter``, ``E2FGVI`` and ``FuseFormer``, into which weights are written; dataset and results lie
-beside them, and stay for another time. What `eval layouts env` names has to be installed beside this package, and for E2FGVI its
-mmcv.py to lie in the folder.
+FOLDER/clones holds clones of the repositories, at the presets' commits: ``FuseFormer``, ``E2FGVI``, ``ProPainter``, ``lama`` and
+``DiffuEraser``, or some of them. FOLDER/envs/PRESET is the environment of each: what `eval layouts env PRESET` names (of
+``diffueraser``: its requirements.txt), with scikit-image and scipy for the measures. Weights are written into the clones and
+FOLDER/made, dataset and results beside them; all that stay for another time.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from inpaintbench import regions, video
-from inpaintbench.eval.protocols import PROTOCOLS
-from inpaintbench.eval.scoring.score_arrays import score_arrays
+import inpaintbench as ib
+from inpaintbench import frozen, video
+from inpaintbench.compute import Compute
+from inpaintbench.eval.adapters.environments import beside
+from inpaintbench.models import weights
 from inpaintbench.steps import predict_step
-from inpaintbench.types import Dataset, Prediction
-from inpaintbench.video import bicubic, nearest
+from inpaintbench.types import Prediction
 from inpaintbench.workspace import Workspace
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
-from old_format import write_one_file
-
-WIDTH, HEIGHT, FRAMES, CLIPS = 160, 128, 10, 2
+# Clips of the test assets, and the moving object that hides a part of each.
+CLIPS = {
+    "palmtrees": ("scenery-cc0-hhoppe/palmtrees_loop_512.mp4", "goat"),
+    "flower": ("scenery-cc0-mdn/flower.mp4", "blackswan"),
+}
+MASKS, FRAMES = "masks/masks-davis2017-osvos/results/semi-supervised/osvos", 6
+LIMIT_SECONDS = 1500
 
 
 class Program(NamedTuple):
-    """One to run."""
+    """One to run, from its clone of a folder, with weights in some place of it."""
 
+    title: str
     folder: str
-    method: str
+    preset: str
     weights: str
-    made: str
-    """Python that writes the weights, run in the clone."""
+    """Those that the method is told, "" where the program finds them."""
     protocol: str
-    """Ours that measures as the program's own script."""
+    """Ours that measures as the program's own evaluation; "" where it has none of its own."""
     needed: str
 
 
-_GENERATOR = "torch.save(importlib.import_module('model.{0}').InpaintGenerator().state_dict(), '{1}')"
 PROGRAMS = (
-    Program("ProPainter", "propainter", "weights/ProPainter.pth", """
-from RAFT import RAFT
-from model.recurrent_flow_completion import RecurrentFlowCompleteNet
-options = argparse.ArgumentParser()
-options.small = options.mixed_precision = options.alternate_corr = False
-torch.save(torch.nn.DataParallel(RAFT(options)).state_dict(), 'weights/raft-things.pth')
-torch.save(RecurrentFlowCompleteNet().state_dict(), 'weights/recurrent_flow_completion.pth')
-""" + _GENERATOR.format("propainter", "weights/ProPainter.pth"), "propainter", "einops, imageio-ffmpeg, matplotlib"),
-    Program("E2FGVI", "e2fgvi-hq,weights=e2fgvi_hq.pth", "release_model/e2fgvi_hq.pth", """
-from model.modules.flow_comp import SPyNet
-state = {name: value for name, value in SPyNet(pretrained=None).state_dict().items() if name not in ('mean', 'std')}
-os.makedirs(torch.hub.get_dir() + '/checkpoints', exist_ok=True)
-torch.save(state, torch.hub.get_dir() + '/checkpoints/spynet_20210409-c6c1bd09.pth')
-""" + _GENERATOR.format("e2fgvi_hq", "release_model/e2fgvi_hq.pth"), "e2fgvi-legacy",
-            "matplotlib, our mmcv.py for mmcv-full 1.4.8"),
-    Program("FuseFormer", "fuseformer,weights=fuseformer.pth", "fuseformer.pth",
-            _GENERATOR.format("fuseformer", "fuseformer.pth"), "e2fgvi-legacy", "matplotlib"),
-)  # fmt: skip
-# Their measure, of scikit-image below 0.18, by a current one.
-THEIRS = """
-import sys, numpy, skimage.measure, skimage.metrics
-skimage.measure.compare_ssim = lambda a, b, data_range, multichannel, win_size: skimage.metrics.structural_similarity(
-    a, b, data_range=data_range, channel_axis=-1, win_size=win_size)
-try:
-    from core.metrics import calc_psnr_and_ssim
-except ImportError:  # FuseFormer's evaluate.py calls scikit-image itself
-    def calc_psnr_and_ssim(made, truth):
-        ssim = skimage.measure.compare_ssim(made, truth, data_range=255, multichannel=True, win_size=65)
-        return skimage.metrics.peak_signal_noise_ratio(truth, made, data_range=255), ssim
-clips = numpy.load(sys.argv[1])
-print(numpy.mean([calc_psnr_and_ssim(*pair) for pair in zip(clips["made"], clips["truth"])], axis=0).tolist())
-"""
+    Program("FuseFormer", "FuseFormer", "fuseformer", "fuseformer.pth", "e2fgvi", "its environment file"),
+    Program("E2FGVI", "E2FGVI", "e2fgvi", "e2fgvi.pth", "e2fgvi", "its environment file, with mmcv.py"),
+    Program("E2FGVI-HQ", "E2FGVI", "e2fgvi-hq", "e2fgvi_hq.pth", "e2fgvi", "its environment file, with mmcv.py"),
+    Program("ProPainter", "ProPainter", "propainter", "", "propainter", "its environment file"),
+    Program("LaMa", "lama", "lama", "{made}/big-lama", "lama", "its environment file, Python 3.10"),
+    Program(
+        "DiffuEraser",
+        "DiffuEraser",
+        "diffueraser",
+        "",
+        "",
+        "its requirements.txt with torch 2.6, Python 3.10; diffusion of 32 channels",
+    ),
+)
+BENCH = Path(__file__).resolve().parent
 
 
 def main() -> int:
     print("## Released programs with made-up weights\n")
-    clones = Path(os.environ.get("INPAINTBENCH_PROGRAMS", ""))
-    if "INPAINTBENCH_PROGRAMS" not in os.environ or "--quick" in sys.argv:
-        print("Not measured here: INPAINTBENCH_PROGRAMS names no folder of clones.")
+    given = [os.environ.get(name) for name in ("INPAINTBENCH_PROGRAMS", "INPAINTBENCH_TEST_ASSETS")]
+    if not all(given) or "--quick" in sys.argv:
+        print("Not measured here: INPAINTBENCH_PROGRAMS names no folder of clones, or INPAINTBENCH_TEST_ASSETS no clips.")
         return 0
+    folder, assets = (Path(str(name)).absolute() for name in given)
+    there = [program for program in PROGRAMS if (folder / "clones" / program.folder).is_dir()]
+    made = folder / "made"
+    made.mkdir(parents=True, exist_ok=True)
+    (made / "mmcv.py").write_text(beside("e2fgvi")["mmcv.py"], encoding="utf-8")
+    _networks(made)
+    dataset = _dataset(folder, assets)
     print(
-        f"{CLIPS} clips of {WIDTH}x{HEIGHT}, {FRAMES} frames, by `eval run --method NAME --program CLONE`, one thread, on a busy "
-        "machine. The code is that of the presets' commits, unchanged. Asked: every frame comes back, and PSNR and SSIM as the "
-        "program's own evaluation takes them are ours under its protocol, of the same results at 432x240.\n"
+        f"{len(CLIPS)} clips of 432x240, {FRAMES} frames, of films and of moving objects' masks, by `build benchmark` and "
+        "`eval run --method PRESET --program CLONE`; one thread, on a busy machine. The code is that of the presets' commits, "
+        "unchanged.\n"
     )
-    print("| program | ran | what was needed | seconds a clip | PSNR theirs, ours | SSIM theirs, ours |")
-    print("|---|---|---|---|---|---|")
-    clones = clones.absolute()
-    os.chdir(clones)
-    truths, holes = _dataset(Path("DATASET"))
-    for program in PROGRAMS:
-        if (clones / program.folder).is_dir():
-            print(_row(program, clones, truths, holes), flush=True)
+    print("| program | ran | with | seconds a clip |\n|---|---|---|---|")
+    for program in there:
+        print(_ran(program, folder, dataset), flush=True)
+    print(
+        "\nTheir own measures of those results beside ours: the functions of E2FGVI's, ProPainter's and FuseFormer's evaluation, "
+        "and LaMa's whole `evaluate_predicts.py`. Both sides read the same files of made-up I3D, VGG-16 and Inception.\n"
+    )
+    print("| program | measure | theirs | ours | relative difference |\n|---|---|---|---|---|")
+    for program in there:
+        for row in _measures(program, folder, dataset) if program.protocol else ():
+            print(row, flush=True)
     return 0
 
 
-def _dataset(folder: Path) -> tuple[list[Any], list[Any]]:
-    """Waves that move, and a hole that moves with them."""
-    folder.mkdir(exist_ok=True)
-    row, column = np.mgrid[:HEIGHT, :WIDTH].astype(float)
-    truths, holes, rows = [], [], []
-    for clip in range(CLIPS):
-        waves = [
-            (127 + 90 * np.sin(0.05 * column + 0.06 * t + clip), 127 + 80 * np.cos(0.045 * row - 0.05 * t),
-             127 + 70 * np.sin(0.03 * (row + column) + 0.1 * t + clip)) for t in range(FRAMES)
-        ]  # fmt: skip
-        truth = np.round(np.stack([np.stack(wave, -1) for wave in waves])).astype(np.uint8)
-        hole = np.zeros(truth.shape[:3], bool)
-        for t in range(FRAMES):
-            hole[t, 40:76, 50 + 2 * t : 94 + 2 * t] = True
-        video.write_lossless(folder / f"truth {clip}.mp4", truth, fps=25.0)
-        video.write_hole(folder / f"hole {clip}.mp4", hole, fps=25.0)
-        yuv, rgb = video.decoded_hashes(folder / f"truth {clip}.mp4")
-        rows.append({
-            "item_id": f"item{clip}", "truth_file_name": f"truth {clip}.mp4", "hole_file_name": f"hole {clip}.mp4", "fps": 25.0,
-            "frames": FRAMES, "height": HEIGHT, "width": WIDTH, "truth_yuv_sha256": yuv, "truth_rgb_sha256": rgb,
-            "hole_sha256": f"{clip}", "input_sha256": None, "fill": 0, "hole_is_given": True, "split": "test",
-            "source_id": f"{clip}",
-        })  # fmt: skip
-        truths.append(truth)
-        holes.append(hole)
-    if not (folder / "dataset.json").exists():
-        write_one_file(folder, Dataset("tiny", {}, tuple(rows), (), {}, {}, {}))
-    return truths, holes
+def _networks(made: Path) -> None:
+    """Files of parameters in their published forms, which this package then takes for the published ones."""
+    import torch
+    from torchvision.models import vgg16
+
+    from inpaintbench.models.i3d_network import Parameters
+    from inpaintbench.models.inception_layers import Inception
+
+    checkpoints = made / "hub" / "checkpoints"
+    checkpoints.mkdir(parents=True, exist_ok=True)
+    weights.path_of = lambda name: checkpoints / weights.named(name).file
+    classes = {"fc.weight": torch.zeros(1008, 2048), "fc.bias": torch.zeros(1008)}
+    for name, build, more in (
+        ("i3d-rgb-imagenet", Parameters, {}), ("vgg16", vgg16, {}), ("inception-fid", Inception, classes),
+    ):  # fmt: skip
+        torch.manual_seed(0)
+        if not weights.path_of(name).exists():
+            torch.save({**build().state_dict(), **more}, weights.path_of(name))
 
 
-def _row(program: Program, clones: Path, truths: list[Any], holes: list[Any]) -> str:
-    clone, protocol = clones / program.folder, PROTOCOLS.get(program.protocol)
-    paths = os.pathsep.join([str(clones), *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = os.environ | {"OMP_NUM_THREADS": "1", "TORCH_HOME": str(clones / "hub"), "PYTHONPATH": paths}
-    head = "import argparse, importlib, os, sys, torch\ntorch.manual_seed(0)\nsys.path.insert(0, os.getcwd())\n"
-    if not (clone / program.weights).exists():
-        subprocess.run([sys.executable, "-c", head + program.made], cwd=clone, env=env, check=True, stdout=subprocess.DEVNULL)
-    method = f"{program.method},python={sys.executable},device=any"
-    words = ["eval", "run", "DATASET", "--run", "RUN", "--workers", "1", "--keep-full-frames", "--time-limit", "300"]
-    words = [sys.executable, "-m", "inpaintbench", *words, "--method", method, "--program", str(clone)]
-    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return f"| {program.folder} | no: {done.stderr.strip().splitlines()[-1]} | {program.needed} | | | |"
-    workspace, seen = Workspace("RUN"), []
-    label = program.method.partition(",")[0]
-    rows = workspace.table("predictions", Prediction, step=predict_step(label))
-    for place, row in enumerate(rows):
-        both = video.read_frames(workspace.blobs.path(row.blob)), truths[place]
-        made, truth = (bicubic(clip, height=240, width=432) for clip in both)
-        hole = nearest(holes[place], height=240, width=432)
-        grown = regions.dilate_by_cross(hole, times=protocol.hole_dilations)
-        np.savez("clips.npz", made=np.where(grown[..., None], made, truth), truth=truth)
-        words = [sys.executable, "-c", THEIRS, str(Path("clips.npz").absolute())]
-        told = subprocess.run(words, cwd=clone, env=env, capture_output=True, text=True, check=True)
-        ours = [score.value for score in score_arrays(truth, hole, made, protocol=program.protocol, metrics=["psnr", "ssim"])]
-        seen.append((*json.loads(told.stdout.splitlines()[-1]), *ours))
-    their_psnr, their_ssim, psnr, ssim = np.mean(seen, axis=0)
-    logs = [path.read_text() for path in Path("RUN/logs/methods", label).glob("item*.txt")]
+def _dataset(folder: Path, assets: Path) -> Path:
+    for name, (film, mask) in CLIPS.items():
+        sources = folder / "CLIPS" / name, folder / "MASKS" / name
+        for source in sources:
+            source.mkdir(parents=True, exist_ok=True)
+        for place, frame in enumerate(video.read_frames(assets / "videos/scenery" / film)[:FRAMES]):
+            video.write_image(sources[0] / f"{place:05d}.png", frame)
+            (sources[1] / f"{place:05d}.png").write_bytes((assets / MASKS / mask / f"{place:05d}.png").read_bytes())
+    words = ["build", "benchmark", "--clips", "CLIPS", "--masks", "MASKS", "--out", "WORKSPACE", "--workers", "1"]
+    subprocess.run([sys.executable, "-m", "inpaintbench", *words], cwd=folder, check=True, capture_output=True)
+    return folder / "WORKSPACE" / "exports" / "benchmark"
+
+
+def _environment(folder: Path, **more: str) -> dict[str, str]:
+    paths = os.pathsep.join(filter(None, [str(folder / "made"), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_HOME": str(folder / "made"), "PYTHONPATH": paths, **more}
+
+
+def _python(program: Program, folder: Path) -> str:
+    return str(folder / "envs" / program.preset / "bin" / "python")
+
+
+def _ran(program: Program, folder: Path, dataset: Path) -> str:
+    """Make the weights, run the program, and tell of it."""
+    clone, made, env = folder / "clones" / program.folder, folder / "made", _environment(folder)
+    if not (made / f"{program.preset}.done").exists():
+        words = [_python(program, folder), str(BENCH / "_made_weights.py"), program.preset, str(made)]
+        subprocess.run(words, cwd=clone, env=env, check=True, capture_output=True)
+        (made / f"{program.preset}.done").touch()
+    weights_given = f",weights={program.weights.format(made=made)}" if program.weights else ""
+    method = f"{program.preset}{weights_given},python={_python(program, folder)},device=any"
+    words = ["eval", "run", str(dataset), "--run", f"RUN/{program.preset}", "--workers", "1", "--time-limit", str(LIMIT_SECONDS)]
+    words += ["--method", method, "--program", str(clone)]
+    done = subprocess.run(
+        [sys.executable, "-m", "inpaintbench", *words], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
+    logs = [path.read_text() for path in (folder / "RUN" / program.preset / "logs/methods" / program.preset).glob("*.txt")]
+    if done.returncode or not logs:
+        return f"| {program.title} | no: {done.stderr.strip().splitlines()[-1]} | {program.needed} | |"
     seconds = np.mean([float(text.rstrip().rpartition("after ")[2].removesuffix(" s")) for text in logs])
-    values = f"{their_psnr:.5f}, {psnr:.5f} | {their_ssim:.6f}, {ssim:.6f}"
-    return f"| {program.folder} | {len(rows)} of {CLIPS} | {program.needed} | {seconds:.0f} | {values} |"
+    ran = sum(1 for _ in _results(program, folder, dataset))
+    return f"| {program.title} | {ran} of {len(CLIPS)} | {program.needed} | {seconds:.0f} |"
+
+
+def _results(program: Program, folder: Path, dataset: Path) -> Iterator[tuple[Any, Any, Any]]:
+    """Truth, hole, and the truth with the program's result in the hole, of each item."""
+    run = Workspace(folder / "RUN" / program.preset)
+    blobs = {row.item_id: row.blob for row in run.table("predictions", Prediction, step=predict_step(program.preset))}
+    for row in frozen.load(dataset).items:
+        if blobs.get(row["item_id"]):
+            truth, hole = frozen.truth_and_hole(dataset, row)
+            yield truth, hole, np.where(hole[..., None], video.read_frames(run.blobs.path(blobs[row["item_id"]])), truth)
+
+
+def _measures(program: Program, folder: Path, dataset: Path) -> Iterator[str]:
+    results = list(_results(program, folder, dataset))
+    theirs = (_of_pictures if program.protocol == "lama" else _of_videos)(program, folder, results)
+    for name, value in theirs.items():
+        metric = getattr(ib.metrics, name).over_batches(protocol=program.protocol, compute=Compute(device="cpu"))
+        for truth, hole, made in results:
+            metric.add(truth, made, hole)
+        ours = metric.value()
+        yield f"| {program.title} | {name} | {value:.8g} | {ours:.8g} | {abs(ours - value) / abs(value):.1g} |"
+
+
+def _of_videos(program: Program, folder: Path, results: list[tuple[Any, Any, Any]]) -> dict[str, float]:
+    path = folder / "clips.npz"
+    np.savez(path, truth=np.stack([one[0] for one in results]), made=np.stack([one[2] for one in results]))
+    words = [_python(program, folder), str(BENCH / "_their_measures.py"), str(path), str(weights.path_of("i3d-rgb-imagenet"))]
+    env = _environment(folder, MPLBACKEND="Agg")
+    told = subprocess.run(words, cwd=folder / "clones" / program.folder, env=env, capture_output=True, text=True, check=True)
+    values: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
+    return values
+
+
+def _of_pictures(program: Program, folder: Path, results: list[tuple[Any, Any, Any]]) -> dict[str, float]:
+    clone, places = folder / "clones" / program.folder, [folder / name for name in ("PICTURES", "FILLED")]
+    for place in places:
+        place.mkdir(exist_ok=True)
+    for clip, (truth, hole, made) in enumerate(results):
+        for frame in range(len(truth)):
+            name = f"{clip}-{frame:04d}"
+            video.write_image(places[0] / f"{name}.png", truth[frame])
+            video.write_image(places[0] / f"{name}_mask.png", hole[frame] * np.uint8(255))
+            video.write_image(places[1] / f"{name}_mask.png", made[frame])
+    words = ["configs/eval2_cpu.yaml", *map(str, places), str(folder / "table" / "lama.csv")]
+    env = _environment(folder, PYTHONPATH=str(clone))
+    subprocess.run(
+        [_python(program, folder), str(BENCH / "_their_measures.py"), "pictures", *words],
+        cwd=clone,
+        env=env,
+        check=True,
+        capture_output=True,
+    )
+    with (folder / "table" / "lama.csv").open(newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    means = {(name, kind): value for name, kind, value in zip(rows[0], rows[1], _row(rows, "total"), strict=True)}
+    names = {"ssim": "ssim", "lpips": "lpips", "fid": "fid", "lama_f1": "lpips_fid100_f1"}
+    return {ours: float(means[theirs, "mean"]) for ours, theirs in names.items()}
+
+
+def _row(rows: list[list[str]], name: str) -> list[str]:
+    return next(row for row in rows if row[0] == name)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ from inpaintbench.cli import console
 from inpaintbench.cli.options import Among
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
-from inpaintbench.eval.adapters.environments import PYTHON, beside, conda_file, environments, requirements
+from inpaintbench.eval.adapters.environments import beside, conda_file, environments, python_of, requirements
 
-# Form -> what writes it, its file, the folder that is made of it, and how, with places for both.
+# Form -> what writes it, its file, the folder that is made of it, and how, with places for both and for the Python.
 FORMS = {
     "uv": (
         requirements, "requirements.txt", "venv",
-        f"uv venv --python {PYTHON} {{0}} && uv pip install --python {{0}} --requirement {{1}}",
+        "uv venv --python {2} {0} && uv pip install --python {0} --requirement {1}",
     ),
     "conda": (conda_file, "environment.yml", "conda", "conda env create --prefix {0} --file {1}"),
 }  # fmt: skip
@@ -50,7 +50,7 @@ def environment(
     for file, words in written.items():
         file.write_text(words, encoding="utf-8")
         console.say(f"wrote {file}")
-    console.say(how.format(made, main))
+    console.say(how.format(made, main, python_of(name)))
     if files:
         console.say(f"export PYTHONPATH={out.absolute()}")
     console.tell_next("eval", "check", f"{name},python={made / 'bin' / 'python'}", "--program", "FOLDER")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import UnknownNameError
 
 _SUFFIX = ".txt"
-# With which they were tried.
-PYTHON = "3.11"
+# With which they were tried, where their first line names no other.
+_PYTHON = "3.11"
 # Modules that stand for a package which no longer installs, and the presets of programs that import them. They lie here under
 # another suffix: they are no part of this package.
 _BESIDE = {"mmcv.py": ("e2fgvi", "e2fgvi-hq")}
@@ -31,6 +32,12 @@ def requirements(name: str) -> str:
     return files(__package__).joinpath(f"{name}{_SUFFIX}").read_text(encoding="utf-8")
 
 
+def python_of(name: str) -> str:
+    """The Python of an environment, such as 3.11; raises ``UnknownNameError`` as ``requirements``."""
+    named = re.search(r"\bon Python (3\.\d+)", requirements(name).partition("\n")[0])
+    return named[1] if named else _PYTHON
+
+
 def conda_file(name: str) -> str:
     """The same requirements as an environment of conda or mamba, whose Python is of conda-forge and whose packages are of pip.
 
@@ -39,7 +46,7 @@ def conda_file(name: str) -> str:
     """
     lines = requirements(name).splitlines()
     comments = [line for line in lines if line.startswith("#")]
-    head = [f"name: {name}", "channels: [conda-forge]", "dependencies:", f"  - python={PYTHON}", "  - pip", "  - pip:"]
+    head = [f"name: {name}", "channels: [conda-forge]", "dependencies:", f"  - python={python_of(name)}", "  - pip", "  - pip:"]
     return "\n".join([*comments, *head, *(f"      - {line}" for line in lines if line not in comments)]) + "\n"
 
 
