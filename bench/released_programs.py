@@ -36,7 +36,7 @@ CLIPS = {
     "flower": ("scenery-cc0-mdn/flower.mp4", "blackswan"),
 }
 MASKS, FRAMES = "masks/masks-davis2017-osvos/results/semi-supervised/osvos", 6
-LIMIT_SECONDS = 1500
+LIMIT_SECONDS = 7200
 
 
 class Program(NamedTuple):
