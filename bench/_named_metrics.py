@@ -3,19 +3,20 @@
 PYTHONPATH=PACKAGES python bench/_named_metrics.py --prove CHECKOUT [--quick]
 
 Released code is run where it lies, in a checkout of its repository; what it needs beside this program's packages (transformers,
-torchmetrics, einops, omegaconf) lies in PACKAGES. What came out stands in bench/named_metrics.md. The networks are of the
-published kinds but small, with the same parameters on both sides: what is compared is all that stands around them, and the
-layers. Results are those of the test assets (`INPAINTBENCH_TEST_ASSETS`).
+torchmetrics, einops, omegaconf, pyiqa) lies in PACKAGES; `INPAINTBENCH_WEIGHTS` has the statistics of NIQE. What came out
+stands in bench/named_metrics.md. The networks are of the published kinds but small, with the same parameters on both sides: what
+is compared is all that stands around them, and the layers. Results are those of the test assets (`INPAINTBENCH_TEST_ASSETS`).
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest.mock import MagicMock
 
@@ -339,9 +340,15 @@ def _stubs(*names: str) -> None:
 def _ours(protocol: str, result: Result, prompt: str, *, skip: Sequence[str] = ()) -> dict[tuple[str, str], float]:
     """Metric and region -> our value."""
     found = {}
-    parts = {"truth": result.truth, "composite": result.prediction, "hole": result.hole, "object_mask": result.hole}
+    parts = {
+        "truth": result.truth,
+        "composite": result.prediction,
+        "prediction": result.prediction,
+        "hole": result.hole,
+        "object_mask": result.hole,
+    }
     given = {name: (lambda held=held: held) for name, held in parts.items()}
-    given["prompts"] = lambda: Prompts(source=None, target=prompt)  # type: ignore[assignment]
+    given["prompts"] = lambda: Prompts(source=None, target=prompt, hole=prompt)  # type: ignore[assignment]
     height, width = result.hole.shape[1:]
     view = ItemView(
         item_id="", frames=len(result.truth), height=height, width=width, fps=25.0, parts=given,
@@ -351,7 +358,7 @@ def _ours(protocol: str, result: Result, prompt: str, *, skip: Sequence[str] = (
     for name, constants in frozen.metrics.items():
         if name in skip:
             continue
-        small = {"network": "small"} if "network" in constants else {}
+        small = {"network": "small"} if "network" in constants and name != "subject_consistency" else {}
         stride = {"stride": 1} if "stride" in constants else {}
         metric = METRICS.get(name)(regions=frozen.regions, band_radius_pixels=8, **{**constants, **small, **stride})
         for region, one in metric.measure(view.declaring(name, metric.parts)).items():
@@ -383,12 +390,12 @@ def vpbench() -> Callable[[Result], Values]:
                 rows.setdefault(f"Masked_{kind.upper()}", []).append(measure(ori, comp, mask_gt=1 - mask))
             rows.setdefault("CLIP_Score", []).append(calculator.calculate_clip_similarity(img=comp, txt=prompt))
             masked = calculator.calculate_clip_similarity(img=comp, txt=prompt, mask=mask)
-            rows.setdefault("Masked_CLIP_Score", []).append(masked)
+            rows.setdefault("Masked_Region_CLIP_Score", []).append(masked)
         rows["Temporal_Consistency"] = [calculator.calculate_temporal_consistency(result.prediction)]
         rows["Masked_Temporal_Consistency"] = [calculator.calculate_temporal_consistency(result.prediction, masks)]
         ours = _ours("vpbench/as-published", result, prompt, skip=["vfid"])
         names = {kind.upper(): f"masked_{kind}" for kind in ("psnr", "ssim", "lpips", "mse", "mae")}
-        names |= {"CLIP_Score": "clip_score", "Temporal_Consistency": "clip_neighbours"}
+        names |= {"CLIP_Score": "clip_score", "Region_CLIP_Score": "clip_score", "Temporal_Consistency": "clip_neighbours"}
         return {
             column: (
                 _mean(values),
@@ -407,6 +414,7 @@ def five() -> Callable[[Result], Values]:
 
     from inpaintbench.eval.metrics import dino as dino_metrics
     from inpaintbench.models.dino_layers import Dino
+    from inpaintbench.models.weights import path_of
 
     calculator = object.__new__(MetricsCalculator)
     calculator.device = torch.device("cpu")
@@ -417,6 +425,9 @@ def five() -> Callable[[Result], Values]:
     torch.hub.load = lambda *names: network  # noqa: ARG005
     VitExtractor.get_head_num, VitExtractor.get_embedding_dim = (lambda self: 3), (lambda self: 48)  # noqa: ARG005
     settings = {"dino_model_name": "dino_vitb8", "dino_global_patch_size": 224, "lambda_global_cls": 10.0}
+    of_photographs = np.load(path_of("niqe-pristine"))
+    niqe = _pyiqa()
+    photographs = [torch.from_numpy(of_photographs[name].squeeze()) for name in ("mu_pris_param", "cov_pris_param")]
     calculator.structure_distance_metric_calculator = LossG(cfg=settings, device=calculator.device)
     dino_metrics.fine_dino = lambda compute: network  # type: ignore[assignment]  # noqa: ARG005
 
@@ -430,12 +441,16 @@ def five() -> Callable[[Result], Values]:
                 value = getattr(calculator, f"calculate_{kind}")(source, target, 1 - mask, 1 - mask)
                 rows.setdefault(f"{kind}_unedit_part", []).append(value)
             rows.setdefault("clip_similarity_target_image", []).append(calculator.calculate_clip_similarity(target, prompt, None))
-            edited = calculator.calculate_clip_similarity(target, prompt, mask)
-            rows.setdefault("clip_similarity_target_image_edit_part", []).append(edited)
+            if mask.any():
+                edited = calculator.calculate_clip_similarity(target, prompt, mask)
+                rows.setdefault("clip_similarity_target_image_edit_part", []).append(edited)
+            levels = torch.from_numpy(target.copy()).permute(2, 0, 1)[None].float() / 255
+            found = float(niqe.calculate_niqe(levels, mu_pris_param=photographs[0], cov_pris_param=photographs[1]))
+            rows.setdefault("niqe_target_image", []).append(found)
         ours = _ours("five/as-published", result, prompt, skip=["motion_fidelity"])
         places = {
             "structure_distance": ("structure_distance", "frame"), "clip_similarity_target_image": ("clip_score", "frame"),
-            "clip_similarity_target_image_edit_part": ("clip_score", "object"),
+            "clip_similarity_target_image_edit_part": ("clip_score", "object"), "niqe_target_image": ("niqe", "frame"),
         }  # fmt: skip
         places |= {f"{kind}_unedit_part": (f"masked_{kind}", "object") for kind in ("psnr", "lpips", "mse", "ssim")}
         return {column: (_mean(values), ours[places[column]]) for column, values in rows.items()}
@@ -443,7 +458,62 @@ def five() -> Callable[[Result], Values]:
     return compared
 
 
-BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {"prove": prove, "vpbench": vpbench, "five": five}
+def _pyiqa() -> Any:
+    """Its module of NIQE alone; what that imports for others is made up."""
+    where = next(Path(folder) / "pyiqa" for folder in sys.path if (Path(folder) / "pyiqa").is_dir())
+    for name in ("pyiqa", "pyiqa.archs", "pyiqa.utils"):
+        sys.modules[name] = ModuleType(name)
+        sys.modules[name].__path__ = [str(where.joinpath(*name.split(".")[1:]))]
+    for name in ("archs.fsim_arch", "archs.arch_util", "utils.download_util", "utils.registry"):
+        sys.modules[f"pyiqa.{name}"] = MagicMock()
+    return importlib.import_module("pyiqa.archs.niqe_arch")
+
+
+def ivebench() -> Callable[[Result], Values]:
+    """IVEBench's columns that need no network of its own but DINO and CLIP, of one result."""
+    _stubs("clip", "torchvision.transforms.functional", "decord")
+    from ivebench_utils import dino_transform_Image  # type: ignore[import-not-found]
+    from quality.background_consistency import calculate_background_consistency_single_video  # type: ignore[import-not-found]
+    from quality.subject_consistency import subject_consistency_single_video  # type: ignore[import-not-found]
+    from quality.temporal_flickering import calculate_flickering_score  # type: ignore[import-not-found]
+    from torchvision import transforms
+
+    from inpaintbench.eval.metrics import dino as dino_metrics
+    from inpaintbench.models.clip import DEVIATION, MEAN
+    from inpaintbench.models.dino_layers import Dino
+
+    network = shaken(lambda: Dino(width=48, layers=2, heads=3))
+    dino_metrics.small_dino = lambda compute: network  # type: ignore[assignment]  # noqa: ARG005
+    images, _, _ = _clip()
+    for name in ("inpaintbench.eval.passes.frame_vectors", "inpaintbench.eval.metrics.clip"):
+        importlib.import_module(name).image_network = lambda name, compute: images  # type: ignore[attr-defined]  # noqa: ARG005
+    model = SimpleNamespace(encode_image=images)
+    bicubic = transforms.InterpolationMode.BICUBIC
+    prepared = transforms.Compose([
+        transforms.Resize(SIDE_PIXELS, interpolation=bicubic), transforms.CenterCrop(SIDE_PIXELS), transforms.ToTensor(),
+        transforms.Normalize(MEAN, DEVIATION),
+    ])  # fmt: skip
+
+    def compared(result: Result) -> Values:
+        frames = [Image.fromarray(frame) for frame in result.prediction]
+        ours = _ours("ivebench/as-published", result, "")
+        theirs = {
+            "SC": subject_consistency_single_video(network, frames, "cpu", dino_transform_Image(224))[0],
+            "BC": calculate_background_consistency_single_video(model, prepared, frames, "cpu")[0],
+            "TF": calculate_flickering_score([frame[..., ::-1] for frame in result.prediction]),
+        }
+        names = {"SC": "subject_consistency", "BC": "background_consistency", "TF": "temporal_flickering"}
+        return {column: (value, ours[names[column], "frame"]) for column, value in theirs.items()}
+
+    return compared
+
+
+BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {
+    "prove": prove,
+    "vpbench": vpbench,
+    "five": five,
+    "ivebench": ivebench,
+}
 
 
 def main() -> None:

@@ -214,7 +214,7 @@ def scoring_views(
     object_is_hole: bool = False,
 ) -> list[ItemView]:
     """Views of an item for metrics, one for each prediction: input, truth, hole, composite, prediction, joints of people, prompts
-    of an edit, masks of an object and of its effects.
+    of an edit or captions, masks of an object and of its effects.
 
     Input, truth and masks are decoded once for all views. The composite is written over the decoded prediction; a metric that
     reads ``prediction`` has it decoded again. An item without a truth has none in its view.
@@ -233,6 +233,8 @@ def scoring_views(
     shared = shared or Shared()
     parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _edit_parts(root, row)
     parts |= ({"object_mask": hole} if object_is_hole else {}) | _masks(root, row, ("object_mask", "effect_mask"))
+    if "prompts" not in parts and (caption := row.get("attributes", {}).get("caption")):
+        parts["prompts"] = lambda: Prompts(None, caption, hole=row["attributes"].get("caption_hole"))
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
     known = given if known_from == "input" or is_unpaired(row) else truth

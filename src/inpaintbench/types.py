@@ -121,14 +121,17 @@ class TextEvent:
 
 
 class Prompts(NamedTuple):
-    """What an edit is asked for by: a description of the clip before and after it, an instruction, or both."""
+    """What an edit is asked for by: a description of the clip before and after it, an instruction, or both; or what people say
+    of a clip with a hole."""
 
     source: str | None
     """Description of the clip; None where the source of the data has none."""
     target: str
-    """Description of the edited clip; empty where there is an instruction alone."""
+    """Description of the edited or the whole clip; empty where there is an instruction alone."""
     instruction: str | None = None
     """What is to be done to the clip; None where there are descriptions alone."""
+    hole: str | None = None
+    """Description of what fills the hole; None where nobody says it."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
     "background_consistency": {"network": "tiny"},
     "aesthetic_quality": {"network": "tiny-768"},
     "subject_consistency": {"side_pixels": 32},
+    "niqe": {"block_pixels": 24},
 }
 """Constants of networks of the same classes that take no seconds; ``tiny_networks.add_tiny_clip`` makes the names known."""
 
@@ -46,7 +47,6 @@ OF_NO_PROTOCOL: Mapping[str, Mapping[str, Any]] = {
         "flow": "farneback", "mask": "luma_at_most", "mask_level": 5, "least_valid_share": 0.7, "least_motion_pixels": 0.5,
     },
     "semantic_score": {"empty": "leave_out"},
-    "mae": {},
     "success_rate": {**_B32, "tie": 0.5},
     "clip_similarity": _B32,
     "subject_consistency": {"side_pixels": 224, "gif": False, "least_cosine": 0.0},

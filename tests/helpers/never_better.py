@@ -50,7 +50,6 @@ _PIXELWISE = (EXACT, FRAMES, LARGER, SCALED, GRADED)
 CLAIMS: Mapping[str, tuple[str, ...]] = {
     "psnr": _PIXELWISE,
     "mse": _PIXELWISE,
-    "mae": _PIXELWISE,
     "semantic_score": _PIXELWISE,
     "ssim": (EXACT, FRAMES, GRADED),
     "dssim": (EXACT, FRAMES, GRADED),

@@ -126,7 +126,8 @@ def _vpbench(root: Path, clips: int, *, table: str = "our_video_inpaint.csv") ->
         masks = root / "video_inpainting" / "videovo" / base
         masks.mkdir(parents=True)
         np.savez_compressed(masks / "all_masks.npz", made["masks"].astype(np.uint8) * 2)
-    lines = ["path,mask_id,start_frame,end_frame,fps,caption", *(f"{name},2,0,{FRAMES},8,a wall" for name in names)]
+    heads = "path,mask_id,start_frame,end_frame,fps,video_inpainting_prompt,image_inpainting_prompt,type"
+    lines = [heads, *(f"{name},2,0,{FRAMES},8,a wall,a red square,objects" for name in names)]
     (root / table).write_text("\n".join(lines) + "\n")
 
 

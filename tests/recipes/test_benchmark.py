@@ -270,6 +270,28 @@ def test_a_film_of_a_span_shows_that_span(tmp_path: Path) -> None:
         assert row["fps"] == 8
 
 
+def test_vpbench_is_prepared_as_its_evaluation_does_it(tmp_path: Path) -> None:
+    """Its loader: every (fps // 8)-th frame of the span; `diffusers`' processors: both by Pillow's Lanczos, masks cut at half."""
+    vpbench(tmp_path / "set")
+    rows = list(csv.DictReader((tmp_path / "set/our_video_inpaint.csv").read_text(encoding="utf-16").splitlines()))
+    with (tmp_path / "set/our_video_inpaint.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, [*rows[0], "video_inpainting_prompt", "image_inpainting_prompt"])
+        table.writeheader()
+        told = {"fps": 19, "end_frame": 9, "video_inpainting_prompt": "a wall", "image_inpainting_prompt": "a door"}
+        table.writerows({**row, **told} for row in rows)
+    spec = SourceSpec("removal_folders", {"folder": str(tmp_path / "set"), "layout": "vpbench", "masks_of_any_size": True})
+    recipe = BenchmarkRecipe(size=(72, 48), resample="pillow-lanczos", dilations=0, frames=2)
+    _, folder, dataset = built(tmp_path / "workspace", recipe, spec)
+    row = by_name(dataset)["000005000001_2_3"]
+    view = frozen.scoring_views(folder, row, predictions=[lambda: frozen.truth_of(folder, row)])[0]
+    for given, found, wanted in ((film(0, 9), view.truth, None), (square(9) * np.uint8(255), view.hole, 127)):
+        for frame, made in zip(given[[3, 5]], found, strict=True):
+            expected = np.asarray(Image.fromarray(frame).resize((72, 48), Image.Resampling.LANCZOS))
+            np.testing.assert_array_equal(made, expected if wanted is None else expected > wanted)
+    assert row["fps"] == 9.5
+    assert (view.prompts.target, view.prompts.hole, view.prompts.source) == ("a wall", "a door", None)
+
+
 # What cannot be used
 
 

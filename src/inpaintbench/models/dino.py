@@ -44,6 +44,12 @@ FINE = Brought(
     "nobody publishes the hash of DINO ViT-B/8 (Apache-2.0): get https://dl.fbaipublicfiles.com/dino/dino_vitbase8_pretrain/"
     "dino_vitbase8_pretrain.pth",
 )
+SMALL = Brought(
+    "INPAINTBENCH_DINO_VIT_S_16",
+    "dino_deitsmall16_pretrain.pth",
+    "nobody publishes the hash of DINO ViT-S/16 (Apache-2.0): get https://dl.fbaipublicfiles.com/dino/dino_deitsmall16_pretrain/"
+    "dino_deitsmall16_pretrain.pth",
+)
 # Networks -> side of their patches, pixels.
 PATCH_PIXELS = {"dino-vit-b-8": 8, WEIGHTS: 16}
 # Dimension of an embedding.
@@ -68,6 +74,12 @@ def dino(compute: Compute) -> Dino:
 def fine_dino(compute: Compute) -> Dino:
     """``dino`` with patches of 8 pixels, from the file that the user brought; raises as ``dino``."""
     module: Dino = torch_networks.network(_ADDRESS, compute, brought=FINE, patch_pixels=8, grid=28)
+    return module
+
+
+def small_dino(compute: Compute) -> Dino:
+    """``dino`` of 384 channels, from the file that the user brought; raises as ``dino``."""
+    module: Dino = torch_networks.network(_ADDRESS, compute, brought=SMALL, width=384, heads=6)
     return module
 
 

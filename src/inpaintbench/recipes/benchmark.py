@@ -45,8 +45,8 @@ class BenchmarkRecipe(BaseModel):
     """Of the frames; with --fit none they keep theirs."""
     fit: Annotated[Literal["stretch", "cover", "none"], Option(CLIPS)] = "stretch"
     """How they get it: stretch, as papers do, cover (crops), or none."""
-    resample: Annotated[Literal["pillow-bicubic", "opencv-linear"], Option(CLIPS)] = "pillow-bicubic"
-    """Filter of frames: pillow-bicubic (E2FGVI), or opencv-linear (ProPainter)."""
+    resample: Annotated[Literal["pillow-bicubic", "opencv-linear", "pillow-lanczos"], Option(CLIPS)] = "pillow-bicubic"
+    """Filter of frames: pillow-bicubic (E2FGVI), opencv-linear (ProPainter), or pillow-lanczos (VideoPainter, of masks, too)."""
     frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(None, ge=1)
     """At most so many of a clip, the first."""
     dilations: Annotated[int, Option(MASKS)] = Field(4, ge=0, le=1000)
@@ -87,7 +87,8 @@ def label(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> 
         fitting.Wanted(one.clip, one.parts[_MASK], f"{_MASK}{one.end}" if one.end else None, one.name)
         for one in stages.pieces_of(workspace, clips)
     ]
-    nearest = {} if recipe.fit == "none" else {"resample": "nearest"}
+    # VideoPainter's code brings masks to the size as it does frames, and takes what is at least half white.
+    nearest = {} if recipe.fit == "none" or recipe.resample == "pillow-lanczos" else {"resample": "nearest"}
     fitting.fit_masks(executor, wanted, normalizer={**recipe.normalizer, **nearest})
     measuring.measure(executor, clips, leaf=_MOTION)
 
@@ -172,8 +173,9 @@ def export(recipe: BenchmarkRecipe, workspace: Workspace, *, target: Path | None
 
 
 def _about(recipe: BenchmarkRecipe) -> str:
+    mask = "by the same filter" if recipe.resample == "pillow-lanczos" else "at the nearest pixel"
     size = "" if recipe.fit == "none" else f" of {recipe.size[0]}x{recipe.size[1]} pixels ({recipe.fit}, {recipe.resample})"
     return (
-        f"`truth` is the clip{size}, without loss, and `hole` its mask, at the nearest pixel and grown {recipe.dilations} times"
+        f"`truth` is the clip{size}, without loss, and `hole` its mask, {mask} and grown {recipe.dilations} times"
         " by a 3x3 cross. Where a mask is of an object of the clip, the truth still shows the object."
     )

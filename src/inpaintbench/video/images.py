@@ -348,11 +348,20 @@ def nearest(frames: npt.NDArray[Any], *, height: int, width: int) -> npt.NDArray
 
 def bicubic(frames: Frames, *, height: int, width: int) -> Frames:
     """``uint8[T, H, W, 3]`` brought to a size by Pillow's bicubic filter, whose reach grows with the scale."""
-    if frames.shape[1:3] == (height, width):
+    return _by_pillow(frames, (width, height), Image.Resampling.BICUBIC)
+
+
+def lanczos(frames: Frames, *, height: int, width: int) -> Frames:
+    """The same by Pillow's filter of Lanczos, of three lobes."""
+    return _by_pillow(frames, (width, height), Image.Resampling.LANCZOS)
+
+
+def _by_pillow(frames: Frames, size: tuple[int, int], resample: Image.Resampling) -> Frames:
+    if frames.shape[2:0:-1] == size:
         return frames
-    resized = np.empty((len(frames), height, width, 3), np.uint8)
+    resized = np.empty((len(frames), size[1], size[0], 3), np.uint8)
     for target, frame in zip(resized, frames, strict=True):
-        target[...] = np.asarray(Image.fromarray(frame).resize((width, height), Image.Resampling.BICUBIC))
+        target[...] = np.asarray(Image.fromarray(frame).resize(size, resample))
     return resized
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.metrics.psnr import Mae
 from inpaintbench.view import ItemView
 
 
@@ -14,7 +14,7 @@ def test_mean_absolute_difference() -> None:
     other[0, 0, 0] = (51, 0, 0)
     hole = np.zeros((1, 4, 4), np.bool_)
     hole[0, 0, :2] = True
-    metric = METRICS.get("mae")(regions=("frame", "hole", "band"), band_radius_pixels=1)
+    metric = Mae(regions=("frame", "hole", "band"), band_radius_pixels=1)
     view = ItemView.of_arrays(truth=truth, composite=other, hole=hole)
     found = metric.measure(view.declaring("mae", metric.parts))
     assert found["frame"].value == pytest.approx(0.2 / 48)

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from PIL import Image
 from tiny_networks import edited, noise
 
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.eval.metrics import dino as dino_metrics
 from inpaintbench.eval.metrics.dino import SubjectConsistency, dino_vectors
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 
 def metric(side_pixels: int = 32, *, gif: bool = False) -> SubjectConsistency:
@@ -61,3 +65,26 @@ def test_the_least_side_is_that_of_one_patch() -> None:
     assert metric(16).side_pixels == 16
     with pytest.raises(ValueError, match="15"):
         metric(15)
+
+
+def test_the_small_network_sees_squares_as_ivebench_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its evaluation: Pillow's bilinear filter to a square, levels 0..1, ImageNet's statistics."""
+    seen: list[np.ndarray] = []
+
+    class Answering(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def forward(self, pictures: Any) -> Any:
+            seen.append(pictures.numpy())
+            return pictures.flatten(1)
+
+    monkeypatch.setattr(dino_metrics, "small_dino", lambda compute: Answering())
+    frames = noise(2, 40, 60)
+    small = SubjectConsistency(
+        regions=("frame",), band_radius_pixels=8, side_pixels=32, gif=False, least_cosine=0.0, network="dino-vit-s-16"
+    )
+    found = small.measure(edited(frames))["frame"]
+    squares = np.stack([np.asarray(Image.fromarray(frame).resize((32, 32), Image.Resampling.BILINEAR)) for frame in frames])
+    expected = (squares / 255 - (0.485, 0.456, 0.406)) / (0.229, 0.224, 0.225)
+    np.testing.assert_allclose(np.concatenate(seen).transpose(0, 2, 3, 1), expected, atol=1e-5)
+    one, other = (vector / np.linalg.norm(vector) for vector in expected.transpose(0, 3, 1, 2).reshape(2, -1))
+    assert found.value == pytest.approx(max(0, one @ other), abs=1e-5)
+    assert SubjectConsistency.weights_of({"network": "dino-vit-s-16"}) == ()

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.eval.metrics.contract import MetricContract
 from tests.eval.metrics.test_flicker import FRAMES, HEIGHT, WIDTH, moving, moving_hole
+from tiny_networks import edited
 
 from inpaintbench import regions
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement
-from inpaintbench.eval.metrics.frame_changes import TemporalDifference
+from inpaintbench.eval.metrics.frame_changes import TemporalDifference, TemporalFlickering
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -102,3 +105,14 @@ def test_a_single_frame_cannot_be_measured() -> None:
     with pytest.raises(NotMeasurable, match="one frame has no next frame"):
         metric().measure(ItemView.of_arrays(truth=frames, hole=moving_hole()[:1], prediction=frames))
     assert TemporalDifference.fewest_frames == 2
+
+
+def test_temporal_flickering_is_what_ivebench_gives() -> None:
+    """Its ``calculate_flickering_score``: (255 - mean over pairs of the mean absolute difference) / 255."""
+    frames = np.random.default_rng(0).integers(0, 256, (3, 20, 30, 3), np.uint8)
+    differences = [np.abs(one.astype(float) - other).mean() for one, other in pairwise(frames)]
+    found = TemporalFlickering(regions=("frame",), band_radius_pixels=8).measure(edited(frames))["frame"]
+    assert found.value == pytest.approx((255 - np.mean(differences)) / 255, rel=1e-12)
+    assert found.details == {"pairs": 2}
+    with pytest.raises(NotMeasurable, match="one frame"):
+        TemporalFlickering(regions=("frame",), band_radius_pixels=8).measure(edited(frames[:1]))

@@ -115,7 +115,7 @@ def test_a_method_sees_the_clip_both_prompts_and_the_mask_if_it_says_so(benchmar
     row = row_of(dataset, "SOSA")
     view = frozen.input_view(folder, row)
     np.testing.assert_array_equal(view.input, video.read_frames(folder / row["truth_file_name"]))
-    assert view.prompts == (row["source_prompt"], row["target_prompt"], None)
+    assert view.prompts[:3] == (row["source_prompt"], row["target_prompt"], None)
     assert "instruction" not in row
     assert view.object_mask.shape == view.input.shape[:3]
     assert view.object_mask.mean() == pytest.approx(row["attributes"]["object_fraction"])
@@ -240,6 +240,28 @@ def test_frames_and_masks_are_cropped_or_squashed_alike(behaviour: Any, tmp_path
     assert shape == pytest.approx(22 / 20 if behaviour == "corrected" else 22 / 20 * 60 / 40, rel=0.04)
 
 
+def test_frames_may_keep_their_size_and_every_level_of_a_mask_counts(tmp_path: Path) -> None:
+    """As FiVE's evaluation reads the masks, which are coded as JPEG: whatever is not 0."""
+    square_clip(tmp_path / "clips", "a")
+    frames = [np.asarray(Image.open(tmp_path / "clips/a" / f"{place}.png")) for place in range(3)]
+    for place in range(3):
+        with Image.open(tmp_path / "clips/a_mask" / f"{place}.png") as mask:
+            mask.convert("L").save(tmp_path / "clips/a_mask" / f"{place}.jpg", quality=60)
+        (tmp_path / "clips/a_mask" / f"{place}.png").unlink()
+    masks = [np.asarray(Image.open(tmp_path / "clips/a_mask" / f"{place}.jpg")) > 0 for place in range(3)]
+    edits = spec(tmp_path / "clips", "a,a square,SOSA,a [red] square,", fewest_prompts=1)
+    _, folder, dataset = built(tmp_path / "workspace", EditingRecipe(fit="none"), edits, workers=0)
+    view = frozen.input_view(folder, dataset.items[0])
+    np.testing.assert_array_equal(view.input, frames)
+    np.testing.assert_array_equal(view.object_mask, masks)
+    assert np.count_nonzero(masks) > 3 * 22 * 20  # what JPEG rings around the square
+    assert view.prompts.target == "a red square"
+    assert "fit" not in EditingRecipe().model_dump()
+    for other in ({"paired": True}, {"behaviour": "as-published"}, {"side": 512}):
+        with pytest.raises(ValueError, match="frames that keep their size"):
+            EditingRecipe(fit="none", **other)
+
+
 def test_what_a_clip_shows_is_told_by_the_file_else_by_raters_else_by_a_captioner(tmp_path: Path) -> None:
     for name in "abc":
         square_clip(tmp_path / "clips", name, width=60 + ord(name) % 8, dark=0)
@@ -324,9 +346,9 @@ def test_instructions_and_tasks_of_ones_own_travel_with_their_items(tmp_path: Pa
     assert dataset.left_out == {}
     by_words = {row["instruction"] or row["target_prompt"]: row for row in dataset.items}
     red, blue, oil = (by_words[words] for words in ("make it red", "make it blue", "a square in oil"))
-    assert frozen.input_view(folder, red).prompts == (None, "a red square", "make it red")
-    assert frozen.input_view(folder, blue).prompts == ("a square", "", "make it blue")
-    assert frozen.input_view(folder, oil).prompts == ("a square", "a square in oil", None)
+    assert frozen.input_view(folder, red).prompts[:3] == (None, "a red square", "make it red")
+    assert frozen.input_view(folder, blue).prompts[:3] == ("a square", "", "make it blue")
+    assert frozen.input_view(folder, oil).prompts[:3] == ("a square", "a square in oil", None)
     assert [frozen.input_view(folder, row).has("object_mask") for row in (red, blue, oil)] == [True, False, False]
     assert blue["target_prompt"] is None
     assert [frozen.asked_of_edit(row) for row in (red, blue, oil)] == ["a red square", "make it blue", "a square in oil"]

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from program import run_here
 from trees_made import FRAMES, HEIGHT, WIDTH, films, make, write
@@ -20,7 +21,8 @@ from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.pages.tables import comma_separated
-from inpaintbench.types import Dataset
+from inpaintbench.types import Dataset, Slice
+from inpaintbench.wings.editboard.recipe import EditingRecipe
 from inpaintbench.wings.named.commands import _SLICES, _by_item, _called, _saved_folder
 from inpaintbench.wings.named.definition import Expected, Named, named, names, read
 from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
@@ -106,17 +108,43 @@ def results(workspace: Path) -> dict[str, Results]:
 def test_nothing_differs_of_data_as_the_paper_has_them(tiny: Named, dataset: Dataset, workspace: Path) -> None:
     known = replace(Films.of(Workspace(workspace)), colour_ranges=("full",))
     assert differences_of_data(tiny, dataset, known, given=AS_STATED, stated=AS_STATED) == []
+    upright_too = tiny.expected.model_copy(update={"size": f"{HEIGHT}x{WIDTH} or {WIDTH}x{HEIGHT}"})
+    either = tiny.model_copy(update={"expected": upright_too})
+    assert differences_of_data(either, dataset, known, given=AS_STATED, stated=AS_STATED) == []
     unsaid = tiny.model_copy(update={"expected": Expected()})
     differs = differences_of_data(unsaid, dataset, known, given=AS_STATED, stated=AS_STATED)
     assert differs == ["how many clips the paper measures is not stated"]
 
 
-def test_edits_are_measured_on_squares_and_say_so(tiny: Named, dataset: Dataset) -> None:
-    known = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {})
-    squares = replace(dataset, recipe={**dataset.recipe, "side": 512})
-    assert differences_of_data(tiny, squares, known, given=AS_STATED, stated=AS_STATED) == [
-        "clips are squares of 512 pixels in the place of whole frames"
-    ]
+def test_edits_that_are_measured_on_squares_say_so(tiny: Named, dataset: Dataset) -> None:
+    known, stated = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {}), named("five").options.given()
+    edits = tiny.model_copy(update={"recipe": "editing"})
+    kept, squares = ({**EditingRecipe(fit=fit).model_dump(), "frames": None} for fit in ("none", "square"))
+    for recipe, differs in ((kept, []), (squares, ["frames fitted by square in the place of none"])):
+        made = replace(dataset, recipe=recipe)
+        given = {"fit": recipe.get("fit", "square")}
+        assert differences_of_data(edits, made, known, given=given, stated=stated) == differs
+
+
+def test_a_tree_says_how_many_clips_are_measured_and_which_table_was_printed_of_them() -> None:
+    of = named("vpbench")
+    assert [of.of_tree(tree).expected.clips for tree in of.tree] == [100, 16]
+    sources = [[table.source for table in of.of_tree(tree).printed] for tree in of.tree]
+    assert ["VPBench-S" in sources[0][0], "VPBench-L" in sources[1][0]] == [True, True]
+    assert sorted(sources[0]) == sorted(sources[1])
+
+
+def test_slices_weigh_the_same_where_the_paper_has_it_so(tiny: Named, results: dict[str, Results]) -> None:
+    """FiVE prints the mean of the means of its six task files."""
+    own = results["e2fgvi"]
+    one, two = (item["item_id"] for item in own.dataset.items)
+    own.slices = (Slice("task-1", "", (one,)), Slice("task-2", "", (one, two)), Slice("mask-moving", "", (two,)))
+    quantity = next(one for one in own.quantities if one.key == "psnr/frame")
+    means = [own.summary(part, "telea", quantity).mean for part in own.slices[:2]]
+    alike = tiny.model_copy(update={"alike": "task", "printed": ()})
+    drawn = standing(alike, results, differences_of_columns(alike, results, {}), [])
+    cell = next(row.cells[1] for row in drawn.rows if row.cells[0].text == "telea")
+    assert str(cell.text) == f"{np.mean(means):.2f}" != f"{own.summary(own.everything, 'telea', quantity).mean:.2f}"
 
 
 def test_masks_read_otherwise_mark_every_column(tiny: Named, dataset: Dataset) -> None:

@@ -18,9 +18,9 @@ from inpaintbench.ranges import Enlargement, Side, WholeLevel
 Frame = npt.NDArray[np.uint8]
 # Pixels; nothing smaller is a clip.
 LEAST_SIDE = 16
-# By which frames are scaled: bicubic with anti-aliasing; the same to the byte of Pillow; OpenCV's bilinear one, which has none;
-# the nearest pixel, for masks.
-FILTERS = ("bicubic", "pillow-bicubic", "opencv-linear", "nearest")
+# By which frames are scaled: bicubic with anti-aliasing; the same and Lanczos' to the byte of Pillow; OpenCV's bilinear one,
+# which has none; the nearest pixel, for masks.
+FILTERS = ("bicubic", "pillow-bicubic", "pillow-lanczos", "opencv-linear", "nearest")
 # Keeps exact multiples exact: 854.0000000001 must not become 855.
 _SLACK = 1e-6
 
@@ -245,7 +245,8 @@ def resized(frame: Frame, *, width: int, height: int, resample: str = "bicubic")
     if resample == "bicubic":
         return video.scaled(frame, width=width, height=height)
     scales: dict[str, Callable[..., Any]] = {
-        "pillow-bicubic": video.bicubic, "opencv-linear": video.linear, "nearest": video.nearest
+        "pillow-bicubic": video.bicubic, "pillow-lanczos": video.lanczos,
+        "opencv-linear": video.linear, "nearest": video.nearest,
     }  # fmt: skip
     return np.asarray(scales[resample](frame[None], height=height, width=width)[0], np.uint8)
 

@@ -279,6 +279,8 @@ def _asked(entry: _Entry, *, has_tasks: bool) -> Asked | list[str]:
     if odd:
         return [f"{entry.where}: {name} is {json.dumps(entry.fields[name])[:40]}, not one text" for name in odd]
     fields = {name: "" if (value := entry.fields.get(name)) is None else str(value).strip() for name in COLUMNS}
+    # PIE-Bench and FiVE have square brackets around what changes, which neither their methods nor their metrics read.
+    fields |= {name: re.sub(r"[\[\]]", "", fields[name]).strip() for name in ("source_prompt", "target_prompt")}
     # Slices are called after tasks, whose words other tables divide by blanks.
     task = "_".join(fields["task"].split()) if has_tasks else UNNAMED_TASK
     needed = {"clip": fields["clip"], "task": task, "target_prompt": fields["target_prompt"] or fields["instruction"]}

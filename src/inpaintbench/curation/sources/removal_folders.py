@@ -117,7 +117,7 @@ class RemovalFolders(SourceLeaf):
             yield Footage(
                 name=clip.name, uri=quoted_path(clip.name), origin=self.name,
                 content=content_id(self.version, fps, self.lengthen, self.masks_of_any_size, states, *said.state, *more),
-                payload=payload, **said.columns, known={"side_effect": stated.kind} if stated.kind else {},
+                payload=payload, **said.columns, known={**({"side_effect": stated.kind} if stated.kind else {}), **clip.said},
             )  # fmt: skip
 
     def found(self) -> list[Found]:
@@ -243,8 +243,7 @@ def _put(film: Film, work: Path, target: Path, *, fps: float, copied: bool = Tru
         return path
     path = target.with_suffix(".mp4")
     if film.is_video:
-        begin, end = film.more["span"]
-        frames: Iterator[Any] = (frame for frame, _ in islice(video.upright_frames(film.files[0]), begin, end))
+        frames: Iterator[Any] = (frame for frame, _ in islice(video.upright_frames(film.files[0]), *film.more["span"]))
     else:
         frames = of_one_size([quoted_path(file) for file in film.files], video.read_image)
     video.write_clip(path, frames, fps=fps, form="lossless")
@@ -310,13 +309,13 @@ def _levels(film: Film, work: Path) -> npt.NDArray[np.uint8]:
         return filled[None]
     if path.suffix == ".npz":
         # One object of the masks of a film, `[T, H, W]` of numbers of objects, over a span.
-        begin, end = film.more["span"]
         try:
             with np.load(path, allow_pickle=False) as archive:
-                numbers = archive["arr_0"][begin:end]
+                numbers = archive["arr_0"][slice(*film.more["span"])]
         except (KeyError, ValueError, zipfile.BadZipFile) as error:
             raise MediaError(f"{path.name} holds no array of masks: {error}") from error
-        if numbers.ndim != 3 or len(numbers) < end - begin:
+        if numbers.ndim != 3 or len(numbers) < film.count():
+            begin, end = film.more["span"][:2]
             raise MediaError(f"{path.name} has masks of shape {numbers.shape}, frames {begin} to {end} are asked for")
         return np.asarray(np.where(numbers == film.more["value"], 255, 0), np.uint8)
     if film.more.get(VALUES) == "black":

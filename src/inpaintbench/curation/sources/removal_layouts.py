@@ -60,8 +60,9 @@ class Film:
 
     files: tuple[Path, ...]
     more: Plain = field(default_factory=dict)
-    """``span``: the first frame and the one after the last. ``value``: the number of the object in an array of masks. ``row``
-    and ``column``: of a table that holds pictures. ``size_of``: file whose size polygons are of. ``VALUES``: what levels mean."""
+    """``span``: the first frame, the one after the last and, where not every one counts, the step. ``value``: the number of the
+    object in an array of masks. ``row`` and ``column``: of a table that holds pictures. ``size_of``: file whose size polygons are
+    of. ``VALUES``: what levels mean."""
 
     @property
     def is_video(self) -> bool:
@@ -82,7 +83,7 @@ class Film:
     def count(self) -> int:
         """Frames that it shows."""
         if "span" in self.more:
-            return int(self.more["span"][1] - self.more["span"][0])
+            return len(range(*self.more["span"]))
         if self.is_archive:
             return len(pictures_in(self.files[0]))
         if not self.is_video:
@@ -117,6 +118,8 @@ class Found:
     truth: Film | None = None
     fps: float | None = None
     """Frames a second that the data set states."""
+    said: Mapping[str, str] = field(default_factory=dict)
+    """``caption``: of the whole clip; ``caption_hole``: of what fills its hole; as far as the data set says so."""
 
 
 class Matched(NamedTuple):
@@ -312,8 +315,15 @@ def _rord(root: Path) -> Iterator[Found]:
             yield Found(scene.relative_to(root).as_posix(), tuple(shots), Film((truth,)))
 
 
+# At which VideoPainter's evaluation looks at clips.
+_VPBENCH_FPS = 8
+
+
 def _vpbench(root: Path, table: str = "our_video_inpaint.csv") -> Iterator[Found]:
-    """Rows of a table: a film, the span that counts, and which object of its ``all_masks.npz`` is the hole."""
+    """Rows of a table: a film, the span that counts, and which object of its ``all_masks.npz`` is the hole.
+
+    Of the span about eight frames a second count, as in VideoPainter's evaluation.
+    """
     path = root / table
     if not path.is_file():
         raise InputError(f"{str(root)!r} is not in the layout of VPBench, which has the table {table!r}")
@@ -335,9 +345,12 @@ def _vpbench(root: Path, table: str = "our_video_inpaint.csv") -> Iterator[Found
         film = root / folder / Path(name).name
         masks = root / "video_inpainting" / ("videovo" if of_videovo else "pexels") / base / "all_masks.npz"
         lacking += [str(file.relative_to(root)) for file in (film, masks) if not file.is_file()]
-        more = {"span": list(span)}
+        step = max(1, int(fps // _VPBENCH_FPS))
+        more = {"span": [*span, step] if step > 1 else list(span)}
+        captions = {"caption": row.get("video_inpainting_prompt"), "caption_hole": row.get("image_inpainting_prompt")}
         yield Found(
-            f"{base}_{number}_{span[0]}", (Shot(Film((film,), more), Film((masks,), {**more, "value": number})),), None, fps
+            f"{base}_{number}_{span[0]}", (Shot(Film((film,), more), Film((masks,), {**more, "value": number})),), None,
+            fps / step, {ours: text for ours, text in captions.items() if text},
         )  # fmt: skip
     if lacking:
         raise InputError(f"{path.name} names files that are not there: {some_of(lacking)}")

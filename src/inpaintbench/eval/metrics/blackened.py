@@ -17,6 +17,7 @@ from inpaintbench.catalogue import known_name
 from inpaintbench.compute import Shared
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, Metric
+from inpaintbench.eval.metrics.psnr import Mae
 from inpaintbench.ranges import AtLeastOne, Whole
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
@@ -34,6 +35,11 @@ def through_videopainter() -> npt.NDArray[np.uint8]:
     scaled = np.arange(256, dtype=np.float32) / np.float32(255)
     back = np.clip((2 * scaled - one) * np.float32(0.5) + np.float32(0.5), 0, one)
     return np.asarray(back * np.float32(255)).astype(np.uint8)
+
+
+def as_levels(truth: Frames, levels: str) -> Frames:
+    """A truth as one of ``Levels`` has it."""
+    return truth if levels == "exact" else through_videopainter()[truth]
 
 
 class _Blackened(Metric):
@@ -57,6 +63,11 @@ class _Blackened(Metric):
     plain: ClassVar[str]
     """Name of the metric of whole pictures."""
 
+    @classmethod
+    def plain_leaf(cls) -> type[Metric]:
+        """The metric of that name."""
+        return METRICS.get(cls.plain)
+
     def __init__(
         self,
         *,
@@ -71,12 +82,12 @@ class _Blackened(Metric):
         self.black = known_name("picture with a black mask", black, get_args(Black))
         self.levels = known_name("levels of the truth", levels, get_args(Levels))
         self.stride = stride
-        self.whole = METRICS.get(self.plain)(regions=("frame",), band_radius_pixels=band_radius_pixels, **constants)
+        self.whole = self.plain_leaf()(regions=("frame",), band_radius_pixels=band_radius_pixels, **constants)
 
     @classmethod
     def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
         """Those of the plain metric."""
-        return METRICS.get(cls.plain).weights_of(constants)
+        return cls.plain_leaf().weights_of(constants)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -88,9 +99,7 @@ class _Blackened(Metric):
         return {region: self._measured(view, region) for region in self.regions}
 
     def _measured(self, view: ItemView, region: str) -> Measurement:
-        truth, ours = view.truth[:: self.stride], view.composite[:: self.stride]
-        if self.levels == "videopainter":
-            truth = through_videopainter()[truth]
+        truth, ours = as_levels(view.truth[:: self.stride], self.levels), view.composite[:: self.stride]
         if region != "frame":
             mask: Hole = (view.hole if region == "hole" else view.object_mask)[:: self.stride]
             shown = ~mask.all(axis=(1, 2))
@@ -165,7 +174,12 @@ class MaskedMae(_Blackened):
 
     name = "masked_mae"
     label = "Masked MAE"
-    plain = "mae"
+
+    @classmethod
+    def plain_leaf(cls) -> type[Metric]:
+        """Of no protocol by itself, so no metric that can be named."""
+        return Mae
+
     higher_is_better = False
     decimals = 6
     bounds = (0.0, 1.0)

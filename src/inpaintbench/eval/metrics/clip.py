@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from inpaintbench.catalogue import known_name
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import (
@@ -41,6 +42,8 @@ from inpaintbench.models.clip import AESTHETIC_LENGTH, AESTHETIC_WEIGHTS, aesthe
 from inpaintbench.ranges import Amount, AtLeastOne, Cosine, Positive
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
+
+RegionRule = Literal["videopainter", "five"]
 
 
 class ClipConstants(Where):
@@ -114,9 +117,11 @@ class ClipScore(ClipMetric):
     """A hundred times the cosine of CLIP's vectors of a frame and the target prompt, at least 0, averaged over frames.
 
     As torchmetrics has it (Apache-2.0), with which VideoPainter (SIGGRAPH 2025) and FiVE (2025) measure. In ``hole`` and
-    ``object`` all but the hole or the object is black; frames without one count too, all black.
+    ``object`` all but the hole or the object is black.
 
     Args:
+        rule: of ``hole`` and ``object``: ``"videopainter"``: frames without one count too, all black, and the text is of what
+            fills the hole; ``"five"``: frames without one are left out, and the text is the target prompt.
         network: one of ``inpaintbench.models.clip.NETWORKS``; published "ViT-L/14".
         preprocess: one of ``inpaintbench.eval.passes.frame_vectors.PREPROCESSES``; published "transformers".
         portrait: one of ``inpaintbench.eval.passes.frame_vectors.PORTRAITS``; published "centre".
@@ -125,7 +130,7 @@ class ClipScore(ClipMetric):
     """
 
     name = "clip_score"
-    version = "1"
+    version = "2"
     label = "CLIP score"
     follows = "torchmetrics (Apache-2.0)"
     diagnostic = "it knows no truth, and a flat or blurred picture may be nearer to a text"
@@ -134,8 +139,9 @@ class ClipScore(ClipMetric):
     needs = ("composite", "prompts")
     answers = ("frame", "hole", "object")
 
-    def __init__(self, *, stride: AtLeastOne, cut: bool, **clip: Unpack[ClipConstants]) -> None:
+    def __init__(self, *, rule: RegionRule, stride: AtLeastOne, cut: bool, **clip: Unpack[ClipConstants]) -> None:
         super().__init__(**clip)
+        self.rule = known_name("rule", rule, get_args(RegionRule))
         self.stride, self.cut = stride, cut
 
     @property
@@ -156,8 +162,16 @@ class ClipScore(ClipMetric):
         return self._within(view, "frame")
 
     def _within(self, view: ItemView, region: str) -> Measurement:
-        target = prompt_vector(view, "target", network=self.network, cut=self.cut)
+        which: Literal["target", "hole"] = "target" if region == "frame" or self.rule == "five" else "hole"
+        if which == "hole" and view.has("prompts") and not view.prompts.hole:
+            return Measurement(None, "nobody says what fills the hole")
+        target = prompt_vector(view, which, network=self.network, cut=self.cut)
         frames = shown(view, region)[:: self.stride]
+        if region != "frame" and self.rule == "five":
+            mask = (view.hole if region == "hole" else view.object_mask)[:: self.stride]
+            frames = frames[mask.any(axis=(1, 2))]
+            if not len(frames):
+                return Measurement(None, f"no frame shows the {region}")
         vectors = frame_clip_vectors(
             frames,
             Shared(compute=view.shared.compute),

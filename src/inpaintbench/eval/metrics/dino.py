@@ -31,7 +31,20 @@ from inpaintbench.eval.passes.frame_vectors import (
     short_side_scaled,
     unit_length,
 )
-from inpaintbench.models.dino import ADAPTERS, DEVIATION, FINE, LENGTH, MEAN, PATCH_PIXELS, WEIGHTS, dino, dreamsim, fine_dino
+from inpaintbench.models.dino import (
+    ADAPTERS,
+    DEVIATION,
+    FINE,
+    LENGTH,
+    MEAN,
+    PATCH_PIXELS,
+    SMALL,
+    WEIGHTS,
+    dino,
+    dreamsim,
+    fine_dino,
+    small_dino,
+)
 from inpaintbench.ranges import AtLeastOne, Cosine, Side
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -263,6 +276,18 @@ def dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:
     return vectors
 
 
+def small_dino_vectors(view: ItemView, *, side_pixels: int) -> Vectors:
+    """The same of DINO ViT-S/16, ``float64[T, 384]``, of frames that Pillow squashes to a square; raises the same."""
+    size, frames = (side_pixels, side_pixels), view.prediction
+    squares = np.stack([np.asarray(Image.fromarray(frame).resize(size, Image.Resampling.BILINEAR)) for frame in frames])
+    module = small_dino(view.shared.compute)
+    answer = lambda pictures: module(normalised(pictures, MEAN, DEVIATION))  # noqa: E731
+    return unit_length(frame_vectors(squares, Shared(compute=view.shared.compute), answer, picture_bytes=_PICTURE_BYTES))
+
+
+Subject = Literal["dino-vit-b-16", "dino-vit-s-16"]
+
+
 class SubjectConsistency(SingleRegionMetric):
     """How alike DINO finds every frame and the first one, and every frame and the one before; 0..1, 1 for a still clip.
 
@@ -270,7 +295,9 @@ class SubjectConsistency(SingleRegionMetric):
     looked at, there is no mask of a subject. One that never moves wins.
 
     Args:
-        side_pixels: what the shorter side comes to; published 224.
+        network: ``"dino-vit-b-16"``, or ``"dino-vit-s-16"``, IVEBench's (2025), which squashes frames to a square by Pillow's
+            bilinear filter.
+        side_pixels: what the shorter side comes to, or that of the square; published 224.
         gif: look at what is left after a GIF, as EditBoard's code does.
         least_cosine: what smaller cosines count as; published 0, EditBoard's paper takes them as they are: -1.
     """
@@ -282,15 +309,23 @@ class SubjectConsistency(SingleRegionMetric):
     diagnostic = "a frozen or flat clip is as consistent as can be"
     higher_is_better = True
     decimals = 4
-    weights = (WEIGHTS,)
+    brings = "DINO ViT-S/16 (Apache-2.0) where a protocol names it, `INPAINTBENCH_DINO_VIT_S_16`"
+    brought = SMALL
     needs = ("prediction",)
 
-    def __init__(self, *, side_pixels: Side, gif: bool, least_cosine: Cosine, **where: Unpack[Where]) -> None:
+    def __init__(
+        self, *, side_pixels: Side, gif: bool, least_cosine: Cosine, network: Subject = "dino-vit-b-16", **where: Unpack[Where]
+    ) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
         super().__init__(**where)
         self.gif, self.least_cosine = gif, least_cosine
-        self.side_pixels = side_pixels
+        self.side_pixels, self.network = side_pixels, known_name("network of subjects", network, get_args(Subject))
+
+    @classmethod
+    def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
+        """DINO's, unless the user brings them."""
+        return (WEIGHTS,) if constants.get("network", WEIGHTS) == WEIGHTS else ()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over all frames but the first.
@@ -301,5 +336,6 @@ class SubjectConsistency(SingleRegionMetric):
         view = through_gif(view) if self.gif else view
         if view.frames < 2:
             raise NotMeasurable("one frame has no other frame to be like")
-        values = consistency(dino_vectors(view, side_pixels=self.side_pixels), least_cosine=self.least_cosine)
+        vectors = (dino_vectors if self.network == WEIGHTS else small_dino_vectors)(view, side_pixels=self.side_pixels)
+        values = consistency(vectors, least_cosine=self.least_cosine)
         return mean_over_clip(values, parts="pairs", missing="there is no pair of frames")

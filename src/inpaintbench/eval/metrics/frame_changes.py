@@ -15,7 +15,9 @@ import numpy.typing as npt
 from inpaintbench.eval.metrics.base import (
     Measurement,
     Metric,
+    SingleRegionMetric,
     check_next_frame,
+    mean_over_clip,
     means_by_region,
     region_pixels,
 )
@@ -136,3 +138,30 @@ class TemporalDifference(FramePairs):
             return found
         ours, true = (math.fsum(changes) / len(changes) for changes in (composite, truth))
         return replace(found, details={**found.details, "signed": ours - true, "composite": ours, "truth": true})
+
+
+class TemporalFlickering(SingleRegionMetric):
+    """How little changes from each frame to the next: 1 less the mean absolute difference in 0..1, averaged over pairs of frames.
+
+    VBench, CVPR 2024, and IVEBench (2025), of the result alone: what moves counts as flicker, and a still clip has 1.
+    """
+
+    name = "temporal_flickering"
+    version = "1"
+    follows = "IVEBench (no licence file)"
+    diagnostic = "a frozen or flat clip does not flicker"
+    higher_is_better = True
+    decimals = 4
+    bounds = (0.0, 1.0)
+    needs = ("prediction",)
+    fewest_frames = 2
+
+    def measurement(self, view: ItemView) -> Measurement:
+        """The mean over pairs.
+
+        Raises:
+            NotMeasurable: there is one frame only.
+        """
+        check_next_frame(view.frames)
+        values = [1 - cv2.norm(one, other, cv2.NORM_L1) / (LEVELS * one.size) for one, other in pairwise(view.prediction)]
+        return mean_over_clip(values, parts="pairs", missing="there is no pair of frames")

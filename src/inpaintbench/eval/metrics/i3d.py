@@ -17,6 +17,7 @@ from inpaintbench.eval.metrics.base import (
     Where,
     check_next_frame,
 )
+from inpaintbench.eval.metrics.blackened import Levels, as_levels
 from inpaintbench.eval.passes import i3d_clip, i3d_windows
 from inpaintbench.eval.set_distances import frechet, second_moment
 from inpaintbench.eval.set_distances.frechet import ROOT_OF_COVARIANCES
@@ -59,6 +60,7 @@ class Vfid(I3dMetric, SetMetric):
         input_high: what white is.
         batch_norm: as for ``models.i3d.i3d``.
         ddof: covariances are divided by n - ``ddof``.
+        levels: of the truth, one of ``blackened.Levels``.
     """
 
     name = "vfid"
@@ -66,24 +68,27 @@ class Vfid(I3dMetric, SetMetric):
     deviations = (ROOT_OF_COVARIANCES,)
 
     def __init__(
-        self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, **where: Unpack[Where]
-    ) -> None:
+        self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, levels: Levels = "exact",
+        **where: Unpack[Where],
+    ) -> None:  # fmt: skip
         super().__init__(**where)
         self.constants, self.ddof = i3d_clip.Constants(input_low, input_high, batch_norm), ddof
+        self.levels = known_name("levels of the truth", levels, get_args(Levels))
 
     def measurements(self, views: Sequence[ItemView]) -> list[Measurement]:
         """No values, but one vector each, ``float32[1, 1024]``; the truth's is the stored one where there is one."""
         view, composites = views[0], [view.composite for view in views]
         check_next_frame(view.frames)
         made: list[i3d_clip.Clip] = []
+        frames, key = as_levels(view.truth, self.levels), stored_key("i3d clip", i3d_clip.VERSION, self.constants)
 
         def both() -> Array:
-            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared))
+            made.append(i3d_clip.i3d_clip(frames, composites, self.constants, view.shared))
             return made[0].truth
 
-        truth = view.shared.stored(stored_key("i3d clip", i3d_clip.VERSION, self.constants), both)
+        truth = view.shared.stored(key if self.levels == "exact" else f"{key} {self.levels}", both)
         if not made:
-            made.append(i3d_clip.i3d_clip(view.truth, composites, self.constants, view.shared, truth=truth))
+            made.append(i3d_clip.i3d_clip(frames, composites, self.constants, view.shared, truth=truth))
         rows = made[0].composites
         return [Measurement(None, details={"vectors": 1}, features=Features(row[None], truth[None])) for row in rows]
 

@@ -215,7 +215,7 @@ def picture_bytes(network: str) -> int:
     return _BYTES_PER_NUMBER * shape.width * (1 + (shape.side_pixels // shape.patch_pixels) ** 2)
 
 
-def prompt_vector(view: ItemView, which: Literal["source", "target"], *, network: str, cut: bool = False) -> Vectors:
+def prompt_vector(view: ItemView, which: Literal["source", "target", "hole"], *, network: str, cut: bool = False) -> Vectors:
     """The vector of one of the item's prompts, of length one, ``float64[d]``; each text is encoded once a process.
 
     Args:

@@ -42,6 +42,7 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "removal/as-published": "inpaintbench.eval.protocols.removal:AS_PUBLISHED",
         "prove/as-published": "inpaintbench.eval.protocols.named:PROVE",
         "five/as-published": "inpaintbench.eval.protocols.named:FIVE",
+        "ivebench/as-published": "inpaintbench.eval.protocols.named:IVEBENCH",
         "vpbench/as-published": "inpaintbench.eval.protocols.named:VPBENCH",
     },
 )
@@ -77,7 +78,8 @@ class Applicable:
         joints = {"joints"} if any(row["attributes"].get("joints") for row in rows) else set()
         self._given = {"input"} | hole | edits
         # Where nothing is missing the hole that metrics see is the whole frame, so there always is one.
-        self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits
+        captions = {"prompts"} if any(row["attributes"].get("caption") for row in rows) else set()
+        self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits | captions
         self._again = any(row.get("second_hole_file_names") for row in rows)
 
     def method(self, name: str) -> bool:

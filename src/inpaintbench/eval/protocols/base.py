@@ -28,6 +28,8 @@ _LATER_CONSTANTS: Mapping[str, Constant] = {
     "least_cosine": 0.0,
     "missing_joints": "leave_out",
     "encoder": "program",
+    "levels": "exact",
+    "network": "dino-vit-b-16",
     "stride": 1,
 }
 # Fields that change no score.

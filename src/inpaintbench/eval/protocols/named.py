@@ -36,7 +36,7 @@ PROVE = Protocol(
         ),
         Deviation(
             "PSNR, SSIM and LPIPS of PROVE-H, which has no truth",
-            "printed; of what is not stated (by their order, the input)",
+            "printed: of what lies outside the masks, against the input",
             "no value",
             "none to compare",
         ),
@@ -80,18 +80,13 @@ FIVE = Protocol(
         "masked_lpips": {**_FIVE, **_LPIPS},
         "masked_mse": _FIVE,
         "masked_ssim": {**_FIVE, **_SSIM},
-        "clip_score": {**_CLIP, "stride": 8},
+        "clip_score": {**_CLIP, "rule": "five", "stride": 8},
+        "niqe": {"block_pixels": 96, "stride": 8},
         "motion_fidelity": {"rule": "as-published"},
     },
     follows="the released evaluation of FiVE (2025), which is PIE-Bench's for frames",
     deviations=(
         _LIBRARY,
-        Deviation(
-            "masks",
-            "every level above 0 of a JPEG, whose ringing counts as object",
-            "the dataset's masks, which are exact",
-            "not measured; a ring of few pixels",
-        ),
         Deviation(
             "edits of another size",
             "brought to the size of their source by Pillow's bicubic filter",
@@ -105,10 +100,16 @@ FIVE = Protocol(
             "what a program does is the user's; everything behind it is as published",
         ),
         Deviation(
-            "NIQE and FiVE-Acc",
-            "the package pyiqa (non-commercial), and Qwen2.5-VL-7B that answers two questions an edit",
+            "results as films",
+            "their frames are JPEG files, made by ffmpeg; for NIQE those of JPEG files are coded once more",
+            "as they decode",
+            "not measured; none for results as PNG files",
+        ),
+        Deviation(
+            "FiVE-Acc",
+            "Qwen2.5-VL-7B answers three questions of an edit",
             "left out; `judge/editing` asks a model of the user's other questions",
-            "two columns fewer",
+            "five columns fewer",
         ),
     ),
 )
@@ -129,19 +130,13 @@ VPBENCH = Protocol(
         "masked_lpips": {**_VPBENCH, **_LPIPS},
         "masked_mse": _VPBENCH,
         "masked_mae": _VPBENCH,
-        "clip_score": {**_CLIP, "stride": 1},
+        "clip_score": {**_CLIP, "rule": "videopainter", "stride": 1},
         "clip_neighbours": {"network": "ViT-B/32"},
-        "vfid": LEGACY.metrics["vfid"],
+        "vfid": {**LEGACY.metrics["vfid"], "levels": "videopainter"},
     },
     follows="the released evaluation of VideoPainter, SIGGRAPH 2025",
     deviations=(
         _LIBRARY,
-        Deviation(
-            "levels of the truth for VFID",
-            "63 of 256 are one less after a way to -1..1 and back",
-            "as they are; all other columns have them as published",
-            "not measured",
-        ),
         Deviation(
             "mask",
             "grown by a square of 32, 16 or 0 pixels beforehand, as the run's option says",
@@ -149,10 +144,33 @@ VPBENCH = Protocol(
             "build the benchmark with the grown masks",
         ),
         Deviation(
-            "Masked_Region_CLIP_Score",
-            "the hole alone against a second caption, of what fills it",
-            "left out, since items have one caption of their result",
-            "one column fewer",
+            "Masked_CLIP_Score",
+            "of the hole, by the caption of the whole clip and by that of what fills it",
+            "by the latter alone, Masked_Region_CLIP_Score",
+            "one column fewer, which the paper does not print",
         ),
     ),
 )
+
+IVEBENCH = Protocol(
+    name="ivebench/as-published",
+    regions=("frame",),
+    composite=False,
+    primary=("temporal_flickering", "frame"),
+    metrics={
+        "subject_consistency": {"network": "dino-vit-s-16", "side_pixels": 224, "gif": False, "least_cosine": 0.0},
+        "background_consistency": {
+            "network": "ViT-B/32", "preprocess": "pillow", "portrait": "centre", "gif": False, "least_cosine": 0.0
+        },
+        "temporal_flickering": {},
+    },
+    follows="the released evaluation of IVEBench, ICLR 2026",
+    deviations=(
+        Deviation(
+            "all other columns",
+            "of AMT-G, Koala-36M, VideoCLIP-XL-v2, GroundingDINO, CoTracker3 and Qwen2.5-VL-72B",
+            "left out",
+            "three columns of sixteen",
+        ),
+    ),
+)  # fmt: skip

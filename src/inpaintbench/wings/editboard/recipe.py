@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -73,8 +73,10 @@ class EditingRecipe(BaseModel):
     name: str = "Video editing"
     behaviour: Behaviour = "corrected"
     """``as-published`` squashes frames to the square, as EditBoard's script does; ``corrected`` cuts out the centre."""
+    fit: Annotated[Literal["square", "none"], Option(CLIPS)] = Field("square", exclude_if="square".__eq__)
+    """Frames become squares, as EditBoard has them, or keep their size and shape."""
     side: Annotated[int, Option(CLIPS)] = Field(512, ge=16)
-    """Of the square frames."""
+    """Of the square frames; with --fit none they keep theirs."""
     frames: Annotated[int | None, Option(CLIPS, shown="all")] = Field(None, ge=2)
     """At most so many of a clip, the first."""
     mask_tasks: tuple[str, ...] = MASK_TASKS
@@ -101,6 +103,8 @@ class EditingRecipe(BaseModel):
     def _nothing_is_squashed(self) -> EditingRecipe:
         if self.paired and self.behaviour == "as-published":
             raise ValueError("paired: published frames are squashed, and nobody shows them from nearer; give one of the two")
+        if self.fit == "none" and (self.paired or self.behaviour == "as-published" or "side" in self.model_fields_set):
+            raise ValueError("fit: frames that keep their size have no side, are not squashed and are not shown from nearer")
         return self
 
     @property
@@ -110,7 +114,9 @@ class EditingRecipe(BaseModel):
 
     @property
     def normalizer(self) -> dict[str, Any]:
-        """Normalizer that brings frames, and masks with them, to the square."""
+        """Normalizer that brings frames, and masks with them, to the square; with ``fit`` none to none."""
+        if self.fit == "none":
+            return {"name": "as_is"}
         name = "stretch" if self.behaviour == "as-published" else "cover"
         most = {"most_enlargement": 1e6} if name == "stretch" else {}  # the script enlarges whatever it takes
         return {"name": name, "width": self.side, "height": self.side, **most}
@@ -133,7 +139,7 @@ class _Edit:
 
 
 def curate(recipe: EditingRecipe, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace) -> None:
-    """Square clips, exact to the normalised frames: whole frames are judged, and edits may come from the same originals."""
+    """Clips, exact to the normalised frames: whole frames are judged, and edits may come from the same originals."""
     cutting = stages.Cutting.without_loss(recipe.normalizer, frames=recipe.frames, shortest=2)
     made = stages.curate(cutting, sources, executor, workspace)
     if recipe.paired:

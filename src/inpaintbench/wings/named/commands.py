@@ -121,6 +121,7 @@ def run(
         build(spec)
     root, place = folder_or_hub(data), workspace or Path("bench", name)
     located = of.locate(root, number=tree)
+    of = of.of_tree(located.tree)
     if columns:
         located = located._replace(tree=located.tree.model_copy(update={"columns": read_option(read_columns, columns)}))
     stated = {**of.options.given(), **located.tree.options.given()}

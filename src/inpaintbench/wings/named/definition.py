@@ -76,6 +76,10 @@ class Tree(_Facts):
     """Paths that show how files are called."""
     options: Options = Options()
     """Options of the build for these data alone."""
+    clips: int | None = None
+    """How many of them the paper measures, where not all trees have as many."""
+    printed: int = 1
+    """Which of the printed tables is of them."""
 
     @model_validator(mode="after")
     def _says_where(self) -> Tree:
@@ -138,7 +142,7 @@ class Expected(_Facts):
     frames: int | None = None
     """Of every clip, where all have as many."""
     size: str | None = None
-    """Of the films as they come."""
+    """Of the films as they come; ``1920x1080 or 1080x1920`` where some are upright."""
     colour_range: Literal["limited", "full"] | None = None
 
 
@@ -202,6 +206,8 @@ class Named(_Facts):
     tree: tuple[Tree, ...]
     options: Options = Options()
     expected: Expected = Expected()
+    alike: str = ""
+    """Axis whose slices weigh the same in the paper's numbers, whatever items they have; empty where all items do."""
     column: tuple[PrintedColumn, ...]
     printed: tuple[PrintedTable, ...] = ()
     """Of these the first stands beside measured rows; the others, of other data or settings, are shown alone."""
@@ -209,10 +215,20 @@ class Named(_Facts):
     @model_validator(mode="after")
     def _fits_together(self) -> Named:
         labels = [column.label for column in self.column]
+        for tree in self.tree:
+            if not 1 <= tree.printed <= max(1, len(self.printed)):
+                raise ValueError(f"a tree is of printed table {tree.printed}, there are {len(self.printed)}")
         for table in self.printed:
             for label in table.columns:
                 known_name(f"column of {table.source!r}", label, labels)
         return self
+
+    def of_tree(self, tree: Tree) -> Named:
+        """The same where the data are those of one of its trees: that many clips, and its printed table comes first."""
+        expected = self.expected if tree.clips is None else self.expected.model_copy(update={"clips": tree.clips})
+        place = tree.printed - 1
+        printed = (*self.printed[place : place + 1], *self.printed[:place], *self.printed[place + 1 :])
+        return self.model_copy(update={"expected": expected, "printed": printed})
 
     @property
     def measured(self) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ those of the paper. Every other one is marked with what differs, and nobody is b
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,8 +89,6 @@ def differences_of_data(
         built = _text(dataset.recipe.get(option, given.get(option, wanted)))
         if built != wanted:
             found.append(f"{words.format(built or 'all')} in the place of {wanted or 'all'}")
-    if side := dataset.recipe.get("side"):  # of edits, whose clips are measured as they come by everybody else
-        found.append(f"clips are squares of {side} pixels in the place of whole frames")
     clips = {row["clip_id"] for row in dataset.items}
     expected = named.expected
     if expected.clips is None:
@@ -101,7 +100,7 @@ def differences_of_data(
     lengths = sorted({int(row["frames"]) for row in dataset.items})
     if expected.frames is not None and lengths and lengths != [expected.frames]:
         found.append(f"clips of {span(str(lengths[0]), str(lengths[-1]))} frames in the place of {expected.frames}")
-    if expected.size is not None and films.sizes and films.sizes != (expected.size,):
+    if expected.size is not None and not set(films.sizes) <= set(expected.size.split(" or ")):
         found.append(f"films of {', '.join(films.sizes[:3])} in the place of {expected.size}")
     if expected.colour_range and films.colour_ranges and films.colour_ranges != (expected.colour_range,):
         found.append(f"colours of {' and '.join(films.colour_ranges)} range in the place of {expected.colour_range}")
@@ -182,7 +181,7 @@ def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[s
     ]
     decimals = {column.label: _decimals(column, lines) for column in named.column}
     for method in dict.fromkeys(method for of in results.values() for method in of.methods):
-        measured = {column.label: _measured(column, results, method, decimals[column.label]) for column in named.column}
+        measured = {column.label: _measured(named, column, results, method, decimals[column.label]) for column in named.column}
         texts, lacks = ({label: cell[side] for label, cell in measured.items()} for side in (0, 1))
         lines.append(_Line(method, None, texts, lacks))
     best = {column.label: _best(column, lines) for column in named.column if not (of_data or of_columns[column.label])}
@@ -204,16 +203,20 @@ def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[s
     return Table((Column("Method"), *heads), tuple(rows), caption=named.title, foot=_foot(named, of_columns, of_data))
 
 
-def _measured(column: PrintedColumn, results: Mapping[str, Results], method: str, decimals: int) -> tuple[str, str]:
+def _measured(named: Named, column: PrintedColumn, results: Mapping[str, Results], method: str, decimals: int) -> tuple[str, str]:
     """The text of a method's cell, and why it bears no comparison with others, or ""."""
     of = results.get(column.protocol)
     if of is None or method not in of.methods:
         return "", ""
-    summary = of.summary(of.everything, method, Quantity(column.metric, column.region))
-    if summary.mean is None:
+    quantity = Quantity(column.metric, column.region)
+    summary = of.summary(of.everything, method, quantity)
+    parts = [one for one in of.slices if one.name.startswith(f"{named.alike}-")] if named.alike else []
+    means = [of.summary(one, method, quantity).mean for one in parts] if parts else [summary.mean]
+    known = [mean for mean in means if mean is not None]
+    if not known:
         return "", ""
     lacks = f"lacks {count(summary.n_missing, 'item')}" if summary.n_missing else of.aside.get(method, "")
-    return number(summary.mean * column.scale, decimals), lacks
+    return number(math.fsum(known) / len(known) * column.scale, decimals), lacks
 
 
 def _decimals(column: PrintedColumn, lines: Sequence[_Line]) -> int:
