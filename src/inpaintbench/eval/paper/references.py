@@ -1,4 +1,4 @@
-"""What a paper cites: this program, the dataset, the benchmark's paper, metrics, methods and networks, as far as is stated."""
+"""What a paper cites: this program, the dataset, the benchmark's paper, metrics, methods and networks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ from inpaintbench.types import Dataset
 
 _CITATION = "CITATION.cff"
 _GITHUB = "https://github.com/"  # whose names presets state
-_LEAD = (
-    "% Entries say what inpaintbench and the dataset state, and nothing else: complete those without a title before you cite.\n"
-)
+_LEAD = "% Written by inpaintbench from what it and the dataset state; add the fields that your style asks for.\n"
 
 
 def tool_entry() -> str:
