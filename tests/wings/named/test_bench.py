@@ -23,7 +23,7 @@ from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.pages.tables import comma_separated
 from inpaintbench.types import Dataset, Slice
 from inpaintbench.wings.editboard.recipe import EditingRecipe
-from inpaintbench.wings.named.commands import _SLICES, _by_item, _called, _saved_folder
+from inpaintbench.wings.named.commands import _SLICES, _by_item, _called, _grown_twice, _saved_folder
 from inpaintbench.wings.named.definition import Expected, Named, named, names, read
 from inpaintbench.wings.named.standing import Films, differences_of_columns, differences_of_data, standing
 from inpaintbench.workspace import Workspace
@@ -220,6 +220,38 @@ def test_printed_and_measured_rows_stand_together_and_the_best_of_a_comparable_c
     assert str(rows["telea"][3].text) == "–"
     assert "Users: not measured" in drawn.foot
     assert "SSIM: another window" in drawn.foot
+
+
+def test_who_is_kept_from_comparison_and_rows_of_no_method_are_never_best(tiny: Named, results: dict[str, Results]) -> None:
+    of_columns = differences_of_columns(tiny, results, {})
+    source = tiny.printed[0].model_copy(update={"no_methods": ("Third one",)})
+    drawn = standing(tiny.model_copy(update={"printed": (source,)}), results, of_columns, [])
+    assert [str(row.cells[0].text) for row in drawn.rows if row.cells[1].strong] == ["telea"]
+    twice = "grows the masks once more (cross 4)"
+    drawn = standing(tiny.model_copy(update={"printed": (source,)}), results, of_columns, [], {"telea": twice})
+    assert not any(row.cells[1].strong for row in drawn.rows)
+    assert next(row.cells[0].below for row in drawn.rows if row.cells[0].text == "telea") == twice
+
+
+def test_programs_that_grow_masks_again_are_known_by_their_layout(dataset: Dataset) -> None:
+    specs = [
+        MethodSpec("telea", "telea"), MethodSpec("plain", "command", {"layout": "plain"}),
+        MethodSpec("propainter", "command", {"layout": "propainter"}),
+    ]  # fmt: skip
+    grown = replace(dataset, recipe={**dataset.recipe, "dilations": 4})
+    assert _grown_twice(specs, grown) == {"propainter": "grows the masks once more (cross 4)"}
+    assert _grown_twice(specs, replace(dataset, recipe={**dataset.recipe, "dilations": 0})) == {}
+
+
+def test_edits_and_frames_that_are_not_there_mark_every_column(tiny: Named, dataset: Dataset) -> None:
+    known = Films((f"{WIDTH}x{HEIGHT}",), ("full",), {})
+    for facts, differs in (
+        ({"edits": 3}, ["2 edits in the place of 3"]),
+        ({"edits": 2, "all_frames": 2 * FRAMES}, []),
+        ({"all_frames": 100}, [f"{2 * FRAMES} frames of all clips in the place of 100"]),
+    ):
+        more = tiny.model_copy(update={"expected": tiny.expected.model_copy(update=facts)})
+        assert differences_of_data(more, dataset, known, given=AS_STATED, stated=AS_STATED) == differs
 
 
 def test_later_printed_tables_are_shown_and_never_ranked(tiny: Named, results: dict[str, Results]) -> None:

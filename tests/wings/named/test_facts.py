@@ -67,6 +67,14 @@ def test_columns_are_measured_by_what_there_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
+def test_no_column_compares_whose_network_is_a_file_that_nothing_proves(name: str) -> None:
+    for column in named(name).column:
+        if column.same:
+            leaf, constants = METRICS.get(column.metric), PROTOCOLS.get(column.protocol).metrics[column.metric]
+            assert not leaf.brings or leaf.weights_of(constants), column.label
+
+
+@pytest.mark.parametrize("name", names())
 def test_printed_values_are_numbers_or_left_out(name: str) -> None:
     for table in named(name).printed:
         for values in table.rows.values():

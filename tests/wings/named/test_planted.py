@@ -27,11 +27,13 @@ CLIPS = 2
 
 @pytest.fixture(autouse=True)
 def of_few_clips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The definitions as they are, but for the number of clips: nobody makes fifty here, and each plant is to be alone."""
+    """The definitions as they are, but for numbers of clips, edits and frames: nobody makes fifty here, and each plant is to be
+    alone."""
 
     def few(name: str) -> Named:
         of = named(name)
-        return of.model_copy(update={"expected": of.expected.model_copy(update={"clips": CLIPS})})
+        numbers = {"clips": CLIPS, "edits": None, "all_frames": of.expected.all_frames and CLIPS * trees_made.FRAMES}
+        return of.model_copy(update={"expected": of.expected.model_copy(update=numbers)})
 
     monkeypatch.setattr(commands, "named", few)
     monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
@@ -140,10 +142,16 @@ def with_one_more(data: Path) -> None:
         write(data / side / "clip_2" / "0.png", films(2)[kind])
 
 
+def without_a_frame(data: Path) -> None:
+    for side in ("JPEGImages_432_240", "test_masks"):
+        max((data / side / "clip_1").iterdir()).unlink()
+
+
 IN_THE_TREE: dict[str, tuple[Callable[[Path], None], str]] = {
     "range of colours": (limited, "colours of limited range in the place of full"),
     "masks turned round": (turned, "masks cover "),
     "a clip dropped": (without_one, "1 clip in the place of 2"),
+    "a frame dropped": (without_a_frame, "11 frames of all clips in the place of 12"),
     "a clip refused": (with_an_empty_mask, "1 clip in the place of 2"),
     "another release with more clips": (with_one_more, "3 clips in the place of 2"),
 }

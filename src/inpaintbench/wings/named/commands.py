@@ -28,6 +28,7 @@ from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.edit_prompts import read_columns, read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
 from inpaintbench.errors import InputError, NotMeasurable, RunError, UnknownNameError, UsageError
+from inpaintbench.eval.adapters.layouts import layout_of
 from inpaintbench.eval.methods.brought import SUFFIXES, strangers
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -143,7 +144,7 @@ def run(
     if report:
         write_report(dataset, run=results, protocol=next(iter(tables)))
     of_data = differences_of_data(of, whole, Films.of(built), given=given, stated=stated, slices=only or ())
-    _write(of, out, tables, unmeasured, of_data)
+    _write(of, out, tables, unmeasured, of_data, _grown_twice(specs, whole))
     raise_for(failed)
     return console.Next("eval", "paper", dataset, "--run", results, "--protocol", next(iter(tables)), "--out", "PAPER")
 
@@ -276,17 +277,37 @@ def _source(
     return "removal_folders", constants
 
 
-def _write(of: Named, out: Path, tables: Mapping[str, Results], unmeasured: Mapping[str, str], of_data: Sequence[str]) -> None:
+def _grown_twice(specs: Sequence[MethodSpec], dataset: Dataset) -> dict[str, str]:
+    """Programs that grow masks by themselves, where the benchmark has grown them already -> that they do."""
+    layouts = {
+        spec.label: layout_of(str(spec.constants["layout"]))
+        for spec in specs if spec.leaf == "command" and dataset.recipe.get("dilations")
+    }  # fmt: skip
+    return {
+        label: f"grows the masks once more ({layout.dilates})" for label, layout in layouts.items() if layout.dilates != "none"
+    }
+
+
+def _write(
+    of: Named,
+    out: Path,
+    tables: Mapping[str, Results],
+    unmeasured: Mapping[str, str],
+    of_data: Sequence[str],
+    of_methods: Mapping[str, str],
+) -> None:
     """The table, and on the console what does not compare with print."""
     dataset = next(iter(tables.values())).dataset
     of_columns = differences_of_columns(of, tables, unmeasured)
-    drawn = standing(of, tables, of_columns, of_data)
+    drawn = standing(of, tables, of_columns, of_data, of_methods)
     told = [f"{of.title}: {of.source.paper} ({of.source.authors}, {of.source.venue})", f"dataset {frozen.dataset_id(dataset)}"]
     told += [f"protocol {name}, fingerprint {results.fingerprint}" for name, results in tables.items()]
     text = latex(drawn, comment="\n".join(told)) if out.suffix == ".tex" else comma_separated(drawn)
     write_atomically(out, text.encode())
     for words in of_data:
         console.warn(f"warning: no column compares with print: {words}")
+    for label, words in of_methods.items():
+        console.warn(f"warning: {label} is compared with nobody: it {words}")
     for protocol, words in unmeasured.items():
         if protocol not in tables:  # of the others scoring said so
             console.say(f"not measured: {', '.join(of.measured[protocol])}: {words}")

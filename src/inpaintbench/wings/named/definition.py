@@ -139,8 +139,12 @@ class Expected(_Facts):
     """What the released data hold, as far as anybody says; None where nobody does."""
 
     clips: int | None = None
+    edits: int | None = None
+    """Of all clips, where a clip has several."""
     frames: int | None = None
     """Of every clip, where all have as many."""
+    all_frames: int | None = None
+    """Of all clips together, where they have not."""
     size: str | None = None
     """Of the films as they come; ``1920x1080 or 1080x1920`` where some are upright."""
     colour_range: Literal["limited", "full"] | None = None
@@ -183,12 +187,16 @@ class PrintedTable(_Facts):
     """Table, page, paper and version."""
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[str, ...]]
+    no_methods: tuple[str, ...] = ()
+    """Rows that are no method's, such as the source itself, which nobody has to beat."""
     note: str = ""
 
     @model_validator(mode="after")
     def _is_whole(self) -> PrintedTable:
         if ragged := [name for name, values in self.rows.items() if len(values) != len(self.columns)]:
             raise ValueError(f"row {ragged[0]!r} of {self.source!r} has not a value for each of its columns")
+        for name in self.no_methods:
+            known_name(f"row of {self.source!r}", name, self.rows)
         return self
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -97,6 +98,11 @@ def differences_of_data(
         found.append(f"{count(len(clips), 'clip')} in the place of {expected.clips}")
     elif films.refused:
         found.append(f"{count(len(films.refused), 'film')} refused, such as {next(iter(films.refused))}")
+    if expected.edits is not None and len(dataset.items) != expected.edits:
+        found.append(f"{count(len(dataset.items), 'edit')} in the place of {expected.edits}")
+    frames = sum({row["clip_id"]: int(row["frames"]) for row in dataset.items}.values())
+    if expected.all_frames is not None and len(clips) == expected.clips and frames != expected.all_frames:
+        found.append(f"{count(frames, 'frame')} of all clips in the place of {expected.all_frames}")
     lengths = sorted({int(row["frames"]) for row in dataset.items})
     if expected.frames is not None and lengths and lengths != [expected.frames]:
         found.append(f"clips of {span(str(lengths[0]), str(lengths[-1]))} frames in the place of {expected.frames}")
@@ -154,6 +160,8 @@ class _Line(NamedTuple):
     texts: Mapping[str, str]
     lacks: Mapping[str, str]
     """Label of a column -> why the value bears no comparison with others, or ""."""
+    ranked: bool = True
+    """False of printed rows that are no method's."""
 
     def value(self, label: str) -> float | None:
         """The number that stands in a column; None where there is none."""
@@ -162,10 +170,16 @@ class _Line(NamedTuple):
 
     def compared(self, label: str) -> float | None:
         """The same; None where it bears no comparison: of printed rows those of the first table do."""
-        return None if self.table or self.lacks.get(label) else self.value(label)
+        return None if self.table or self.lacks.get(label) or not self.ranked else self.value(label)
 
 
-def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[str, str], of_data: Sequence[str]) -> Table:
+def standing(
+    named: Named,
+    results: Mapping[str, Results],
+    of_columns: Mapping[str, str],
+    of_data: Sequence[str],
+    of_methods: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
     """Printed rows, table by table, and below them the measured ones; the best of a column that bears comparison is strong.
 
     Args:
@@ -173,19 +187,21 @@ def standing(named: Named, results: Mapping[str, Results], of_columns: Mapping[s
         results: protocol -> scores.
         of_columns: what differs in how columns are measured, as ``differences_of_columns`` tells it.
         of_data: the same of the data, as ``differences_of_data`` tells it.
+        of_methods: label of a method -> what keeps it from being compared in any column.
     """
     lines = [
-        _Line(method, place, dict(zip(table.columns, values, strict=True)), {})
+        _Line(method, place, dict(zip(table.columns, values, strict=True)), {}, method not in table.no_methods)
         for place, table in enumerate(named.printed)
         for method, values in table.rows.items()
     ]
     decimals = {column.label: _decimals(column, lines) for column in named.column}
     for method in dict.fromkeys(method for of in results.values() for method in of.methods):
         measured = {column.label: _measured(named, column, results, method, decimals[column.label]) for column in named.column}
-        texts, lacks = ({label: cell[side] for label, cell in measured.items()} for side in (0, 1))
+        texts = {label: text for label, (text, _) in measured.items()}
+        lacks = {label: of_methods.get(method) or words for label, (_, words) in measured.items()}
         lines.append(_Line(method, None, texts, lacks))
     best = {column.label: _best(column, lines) for column in named.column if not (of_data or of_columns[column.label])}
-    aside = {method: words for of in results.values() for method, words in of.aside.items()}
+    aside = {method: words for of in results.values() for method, words in of.aside.items()} | dict(of_methods)
     rows = []
     for line in lines:
         whole = "" if line.table is not None else aside.get(line.method, "")  # said once, beside its name
