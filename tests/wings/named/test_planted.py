@@ -27,13 +27,17 @@ CLIPS = 2
 
 @pytest.fixture(autouse=True)
 def of_few_clips(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The definitions as they are, but for numbers of clips, edits and frames: nobody makes fifty here, and each plant is to be
-    alone."""
+    """The definitions as they are, but for numbers of clips, edits and frames, and sizes: nobody makes fifty here, and each
+    plant is to be alone."""
 
     def few(name: str) -> Named:
         of = named(name)
-        numbers = {"clips": CLIPS, "edits": None, "all_frames": of.expected.all_frames and CLIPS * trees_made.FRAMES}
-        return of.model_copy(update={"expected": of.expected.model_copy(update=numbers)})
+        said = of.expected
+        numbers = {
+            "clips": CLIPS, "edits": None, "all_frames": said.all_frames and CLIPS * trees_made.FRAMES,
+            "size": said.size and f"{WIDTH}x{HEIGHT}",
+        }  # fmt: skip
+        return of.model_copy(update={"expected": said.model_copy(update=numbers)})
 
     monkeypatch.setattr(commands, "named", few)
     monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
