@@ -11,7 +11,7 @@ import torture
 
 from inpaintbench import video
 from inpaintbench.errors import InputError
-from inpaintbench.video import upright
+from inpaintbench.video.upright import _BT2020_TO_BT709
 
 PQ, HLG = 16, 18
 RANDOM_PATCHES = 400
@@ -113,7 +113,7 @@ def test_greys_stay_grey_get_lighter_and_end_in_white(transfer: int) -> None:
 def test_light_beyond_the_master_keeps_its_hue() -> None:
     def of(nits: tuple[float, float, float]) -> np.ndarray:
         light = np.array(nits)
-        signals = np.array([pq_signal(value) for value in np.linalg.solve(upright._BT2020_TO_BT709, light)])
+        signals = np.array([pq_signal(value) for value in np.linalg.solve(_BT2020_TO_BT709, light)])
         luma = signals @ (0.2627, 0.6780, 0.0593)
         codes = [64 + 876 * luma, 512 + 896 * (signals[2] - luma) / 1.8814, 512 + 896 * (signals[0] - luma) / 1.4746]
         frame = tagged_frame(np.tile(np.round(codes).astype(int)[:, None, None], (1, 2, 2)), PQ)
