@@ -110,7 +110,8 @@ def scored_by(protocol: str) -> list[str]:
     return [name for name in names if name not in (*READ_NO_PIXELS, *DEAR) and not every_metric.runs_network(name)]
 
 
-SCORED = {protocol: scored_by(protocol) for protocol in ("devil/corrected", "removal/paired", "vpbench/as-published")}
+_SOME = ("devil/corrected", "removal/paired", "vpbench/as-published", "ivebench/as-published")
+SCORED = {protocol: scored_by(protocol) for protocol in _SOME}
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ _SMALL: Mapping[str, Mapping[str, Any]] = {
     "clip_neighbours": {"network": "tiny"},
     "background_consistency": {"network": "tiny"},
     "aesthetic_quality": {"network": "tiny-768"},
-    "subject_consistency": {"side_pixels": 32},
+    "subject_consistency": {"network": "dino-vit-b-16", "side_pixels": 32},
     "niqe": {"block_pixels": 24},
 }
 """Constants of networks of the same classes that take no seconds; ``tiny_networks.add_tiny_clip`` makes the names known."""
@@ -49,7 +49,7 @@ OF_NO_PROTOCOL: Mapping[str, Mapping[str, Any]] = {
     "semantic_score": {"empty": "leave_out"},
     "success_rate": {**_B32, "tie": 0.5},
     "clip_similarity": _B32,
-    "subject_consistency": {"side_pixels": 224, "gif": False, "least_cosine": 0.0},
+    "subject_consistency": {"network": "dino-vit-b-16", "side_pixels": 224, "gif": False, "least_cosine": 0.0},
     "background_consistency": {**_B32, "gif": False, "least_cosine": 0.0},
     "aesthetic_quality": {**_B32, "network": "ViT-L/14", "divisor": 10.0, "gif": False},
     "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False},

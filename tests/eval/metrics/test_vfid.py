@@ -29,7 +29,7 @@ CONSTANTS: dict[str, Any] = {
 
 
 def clip_metric() -> Vfid:
-    return Vfid(**CONSTANTS)
+    return Vfid(**CONSTANTS, levels="exact")
 
 
 def window_metric() -> VfidClips:

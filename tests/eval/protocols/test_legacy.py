@@ -47,7 +47,7 @@ def test_e2fgvi_measures_small_frames_with_grown_holes_and_means_over_frames() -
     assert (LEGACY.size, LEGACY.hole_dilations, LEGACY.averaging) == ((432, 240), 4, "all_frames")
     ssim = LEGACY.metrics["ssim"]
     assert (ssim["window"], ssim["window_pixels"], ssim["data_range"], ssim["ddof"]) == ("uniform", 65, 1.0, 1)
-    assert LEGACY.metrics["vfid"] == {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1}
+    assert LEGACY.metrics["vfid"] == {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1, "levels": "exact"}
     assert LEGACY.infinite_rule("psnr") == "keep"
 
 

@@ -108,6 +108,6 @@ def test_they_differ_from_each_other_in_the_filter_alone_and_from_the_older_one_
 
 
 def test_vfid_is_that_of_a_network_in_training_mode() -> None:
-    assert E2FGVI.metrics["vfid"] == {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1}
+    assert E2FGVI.metrics["vfid"] == {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1, "levels": "exact"}
     assert len(E2FGVI.weights_of()) == 1
     assert E2FGVI.weights_of(["psnr", "ssim", "warp_error"]) == []

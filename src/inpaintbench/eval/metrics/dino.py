@@ -313,9 +313,7 @@ class SubjectConsistency(SingleRegionMetric):
     brought = SMALL
     needs = ("prediction",)
 
-    def __init__(
-        self, *, side_pixels: Side, gif: bool, least_cosine: Cosine, network: Subject = "dino-vit-b-16", **where: Unpack[Where]
-    ) -> None:
+    def __init__(self, *, side_pixels: Side, gif: bool, least_cosine: Cosine, network: Subject, **where: Unpack[Where]) -> None:
         if side_pixels < 16:
             raise ValueError(f"side_pixels is {side_pixels}, it must be at least 16, the side of a patch")
         super().__init__(**where)
@@ -325,7 +323,7 @@ class SubjectConsistency(SingleRegionMetric):
     @classmethod
     def weights_of(cls, constants: Mapping[str, Any]) -> tuple[str, ...]:
         """DINO's, unless the user brings them."""
-        return (WEIGHTS,) if constants.get("network", WEIGHTS) == WEIGHTS else ()
+        return (WEIGHTS,) if constants["network"] == WEIGHTS else ()
 
     def measurement(self, view: ItemView) -> Measurement:
         """The mean over all frames but the first.

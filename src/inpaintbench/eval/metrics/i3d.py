@@ -68,7 +68,7 @@ class Vfid(I3dMetric, SetMetric):
     deviations = (ROOT_OF_COVARIANCES,)
 
     def __init__(
-        self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, levels: Levels = "exact",
+        self, *, input_low: Number, input_high: Number, batch_norm: BatchNorm, ddof: Whole, levels: Levels,
         **where: Unpack[Where],
     ) -> None:  # fmt: skip
         super().__init__(**where)

@@ -35,7 +35,7 @@ AS_PUBLISHED = Protocol(
         "lpips": ALEX,
         "pvcs": {**_WINDOWS, **_PUBLISHED_I3D},
         "fid": {**INCEPTION, "ddof": 1},
-        "vfid": {**_PUBLISHED_I3D, "ddof": 1},
+        "vfid": {**_PUBLISHED_I3D, "ddof": 1, "levels": "exact"},
         "vfid_clips": {**_WINDOWS, **_PUBLISHED_I3D, "ddof": 1},
         "warp_error": {"flow": "raft_large", "size_multiple": 64, **OCCLUSION, "border": "clamp"},
     },
@@ -94,7 +94,7 @@ CORRECTED = Protocol(
         "pvcs": {**_WINDOWS, **_CORRECTED_I3D},
         "fid": {**INCEPTION, "ddof": 1},
         "kid": {**INCEPTION, "subsets": 0, "subset_size": 1000, "subset_seed": 0},
-        "vfid": {**_CORRECTED_I3D, "ddof": 1},
+        "vfid": {**_CORRECTED_I3D, "ddof": 1, "levels": "exact"},
         "vfid_clips": {**_WINDOWS, **_CORRECTED_I3D, "ddof": 1},
     },
 )

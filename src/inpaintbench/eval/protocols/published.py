@@ -24,7 +24,7 @@ LEGACY = Protocol(
     metrics={
         "psnr": mean_of_decibels("keep"),
         "ssim": SSIM_VARIANTS["e2fgvi"],
-        "vfid": {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1},
+        "vfid": {"input_low": 0.0, "input_high": 1.0, "batch_norm": "train", "ddof": 1, "levels": "exact"},
     },
     follows="the released code of E2FGVI, CVPR 2022",
     deviations=(

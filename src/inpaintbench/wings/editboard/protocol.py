@@ -16,7 +16,7 @@ _B32, _L14 = {"network": "ViT-B/32"}, {"network": "ViT-L/14"}
 _RELEASED_NETWORKS: dict[str, Mapping[str, Constant]] = {
     "success_rate": {**_B32, "preprocess": "pillow", "portrait": "bottom", "tie": 1.0},
     "clip_similarity": {**_B32, "preprocess": "pillow", "portrait": "bottom"},
-    "subject_consistency": {"side_pixels": 224, "gif": False, "least_cosine": 0.0},
+    "subject_consistency": {"network": "dino-vit-b-16", "side_pixels": 224, "gif": False, "least_cosine": 0.0},
     "background_consistency": {**_B32, "preprocess": "tensor", "portrait": "centre", "gif": False, "least_cosine": 0.0},
     "aesthetic_quality": {**_L14, "preprocess": "tensor", "portrait": "centre", "divisor": 10.0, "gif": False},
     "imaging_quality": {"head": "spaq", "preprocess": "longer", "antialias": True, "divisor": 100.0, "gif": False},
