@@ -30,7 +30,7 @@ KINDS: dict[str, Catalogue] = {"metric": METRICS, "method": METHODS}
 
 # Plain sums over pixels or vectors, a person's answer, or this program's own: nobody else's publication to cite.
 UNPUBLISHED = {
-    "psnr", "mse", "mae", "masked_psnr", "masked_mse", "masked_mae", "judge", "background_preserved", "effect_removed",
+    "psnr", "mse", "masked_psnr", "masked_mse", "masked_mae", "judge", "background_preserved", "effect_removed",
     "effect_residual", "hole_sharpness",
 }  # fmt: skip
 
