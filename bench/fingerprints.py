@@ -26,6 +26,7 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.fingerprints import skin
 from inpaintbench.wings.chalearn.fingerprints.estimation import (
     estimate_orientation,
     measure_periods,
@@ -211,12 +212,12 @@ def _degradation_rate(leaf: FingerprintDegradation, views: Sequence[ItemView]) -
 
 
 def _rate_with_plain_field(leaf: FingerprintDegradation, views: Sequence[ItemView]) -> float:
-    kept = fingerprint_degradation.elastic_field, fingerprint_degradation.warp
-    fingerprint_degradation.elastic_field, fingerprint_degradation.warp = _plain_field, _plain_warp  # type: ignore[assignment]
+    kept = skin.elastic_field, fingerprint_degradation.warp
+    skin.elastic_field, fingerprint_degradation.warp = _plain_field, _plain_warp  # type: ignore[assignment]
     try:
         return _degradation_rate(leaf, views)
     finally:
-        fingerprint_degradation.elastic_field, fingerprint_degradation.warp = kept  # type: ignore[assignment]
+        skin.elastic_field, fingerprint_degradation.warp = kept  # type: ignore[assignment]
 
 
 def _plain_field(height: int, width: int, *, seed: int, strength: float, reach: float) -> Any:
