@@ -174,22 +174,23 @@ def test_items_made_with_other_options_are_not_published(tmp_path: Path) -> None
 @pytest.mark.long
 def test_footage_that_comes_later_is_added_where_that_is_asked_for(tmp_path: Path) -> None:
     videos = write_sources(tmp_path / "videos", count=2)
-    build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"), "--size", "64x48", "--per-slice")
-    first = run_here(*build, "1")
+    build = ("build", "devil", "--sources", str(videos), "--out", str(tmp_path / "w"))
+    same = ("--size", "64x48", "--per-slice")
+    first = run_here(*build, *same, "1")
     assert first.returncode == 0, first.stderr
     before = list(frozen.load(tmp_path / "w" / "exports" / "devil").items)
     write_sources(videos, count=3)
-    added = run_here(*build, "3", "--append")
+    added = run_here(*build, *same, "3", "--append")
     assert added.returncode == 0, added.stderr
     assert re.search(r" -> version 1\.1\.0: \d+ items added", added.stdout)
     after = {row["item_id"]: row for row in frozen.load(tmp_path / "w" / "exports" / "devil").items}
     assert len(after) > len(before)
     assert all(after[row["item_id"]] == row for row in before)
     for wrong, why in (
-        (("3", "--append", "--replace"), "--append keeps what --replace gives up"),
-        (("3", "--append", "--append-to", "x"), "give one of them"),
-        (("3", "--append-to", "x"), "no published dataset in 'x' to add to"),
-        (("3", "--append", "--size", "80x48"), "--append keeps the recipe of"),
+        ((*same, "3", "--append", "--replace"), "--append keeps what --replace gives up"),
+        ((*same, "3", "--append", "--append-to", "x"), "give one of them"),
+        ((*same, "3", "--append-to", "x"), "no published dataset in 'x' to add to"),
+        (("--per-slice", "3", "--append", "--size", "80x48"), "--append keeps the recipe of"),
     ):
         done = run_here(*build, *wrong)
         assert done.returncode in (1, 2)
