@@ -13,7 +13,7 @@ import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
 
 from inpaintbench import video
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
 from inpaintbench.workbench.exporting import two_reports
@@ -245,6 +245,9 @@ def test_a_folder_without_anything_is_told(tmp_path: Path) -> None:
         Folders([tmp_path]).things()
     with pytest.raises(InputError, match="is no folder"):
         Folders([tmp_path / "nowhere"])
+    (tmp_path / "dataset.json").write_text("{")
+    with pytest.raises(VerifyError, match=r"dataset\.json' is damaged"):
+        Folders([tmp_path]).things()
 
 
 def test_the_page_runs_no_script_but_its_own(server: Server) -> None:

@@ -93,10 +93,13 @@ class Folders:
         """Everything that can be opened, in the order of paths.
 
         Raises:
-            InputError: there is nothing.
+            InputError: there is nothing. VerifyError: nothing but a dataset that is damaged.
         """
         found = [thing for number, root in enumerate(self.roots) for thing in _below(root, root, str(number), DEEPEST)]
         if not found:
+            for root in self.roots:
+                if (root / manifest.MANIFEST).is_file():
+                    opened(root)  # raises what is wrong with it
             names = " and ".join(repr(str(root)) for root in self.roots)
             raise InputError(f"{names} holds no report, run, leaderboard or dataset down to {DEEPEST} folders below it")
         datasets = [(thing.key, self.place(thing.key)) for thing in found if thing.kind == "dataset"]
