@@ -30,8 +30,9 @@ from inpaintbench.workbench.joining import Joined
 from inpaintbench.workbench.notes import Notes
 from inpaintbench.workspace import Workspace
 
-_PLAYER, _OWN = "annotate/player/static", "workbench/static"
-_SCRIPTS = re.compile(r"/static/(player|own)/([a-z_]+\.js)")
+_PLAYER, _OWN = "pages/static/player", "workbench/static"
+_FOLDERS = {"player": _PLAYER, "items": "pages/static/items", "own": _OWN}
+_SCRIPTS = re.compile(rf"/static/({'|'.join(_FOLDERS)})/([a-z_]+\.js)")
 # Only our own scripts run in our page.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -274,7 +275,7 @@ class _Handler(SimpleHTTPRequestHandler):
         }
         try:
             if found := _SCRIPTS.fullmatch(asked.path):
-                self._send(asset(f"{_PLAYER if found[1] == 'player' else _OWN}/{found[2]}").encode(), _KINDS[".js"])
+                self._send(asset(f"{_FOLDERS[found[1]]}/{found[2]}").encode(), _KINDS[".js"])
             elif asked.path in routes:
                 self._send(*routes[asked.path]())
             elif asked.path in files:

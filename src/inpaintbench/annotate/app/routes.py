@@ -69,7 +69,7 @@ CSS = player.BASICS
 JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element));"""
 HEAD = render(
     "annotate/app/rater_head.html",
-    colours=Markup(asset(TOKENS) + asset("annotate/player/static/colours.css")),
+    colours=Markup(asset(TOKENS) + asset("pages/static/player/colours.css")),
     modules=[
         *(f"/static/{path.name}" for path in sorted(STATIC.glob("*.js"))),
         *(f"{PLAYER_MODULES}/{path.name}" for path in sorted(player.STATIC.glob("*.js"))),
@@ -182,9 +182,9 @@ def json_object(body: bytes) -> dict[str, Any]:
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
     """Files of the rater's page: name -> content, media type, entity tag; those of the player as ``player/name``. Read once, so a
     changed disk changes nothing."""
-    annotate = files("inpaintbench.annotate")
+    package = files("inpaintbench")
     table = {}
-    for prefix, folder in (("", annotate / "app/static"), ("player/", annotate / "player/static")):
+    for prefix, folder in (("", package / "annotate/app/static"), ("player/", package / "pages/static/player")):
         for entry in folder.iterdir():
             if entry.is_file() and not entry.name.startswith((".", "_")):
                 content = entry.read_bytes()

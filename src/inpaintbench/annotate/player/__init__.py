@@ -1,7 +1,7 @@
 """``ComparisonPlayer``: a Gradio component that compares videos frame by frame; the rater's page uses it.
 
-It knows nothing of studies. It is a subclass of ``gr.HTML`` around the scripts of ``static``. Nothing of it is built: no npm, no
-bundle.
+It knows nothing of studies. It is a subclass of ``gr.HTML`` around the scripts of ``pages/static/player``, which other pages use
+too. Nothing of it is built: no npm, no bundle.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -123,13 +124,14 @@ def _by_label(videos: Videos, original: str | None) -> dict[str, Path]:
     return {label: Path(given[label]) for label in sorted(given, key=lambda label: label == original)}
 
 
-STATIC = Path(__file__).parent / "static"
+# Folder of the scripts, where they are plain files.
+STATIC = Path(str(files("inpaintbench") / "pages/static/player"))
 _BOX = '<div class="comparison" role="group" aria-label="Videos, frame by frame"></div>'
 # Inside the component's own element, where Gradio puts a component's styles; colours of a page of ours or of Gradio's theme.
-_COLOURS = "\n".join(asset(path) for path in (TOKENS, "annotate/player/static/colours.css")).replace(":root", "&")
+_COLOURS = "\n".join(asset(path) for path in (TOKENS, "pages/static/player/colours.css")).replace(":root", "&")
 _THEME = "& { color-scheme: light; } .dark & { color-scheme: dark; } [data-theme] & { color-scheme: inherit; }"
-BASICS = asset("annotate/player/static/basics.css")
-_CSS = "\n".join((_COLOURS, _THEME, BASICS, asset("annotate/player/static/player.css")))
+BASICS = asset("pages/static/player/basics.css")
+_CSS = "\n".join((_COLOURS, _THEME, BASICS, asset("pages/static/player/player.css")))
 # Where no page of ours makes room for it.
 _ALONE = "& { height: ${height}px; } .comparison { border-radius: 8px; padding-top: 6px; }"
 # Keyframes cannot stand inside other rules.

@@ -3,12 +3,12 @@
 import { button, el } from "../player/dom.js";
 import { listen } from "../player/keys.js";
 import { HELP } from "../player/controls.js";
-import { repaint, Scatter, Strip } from "./charts.js";
-import { Items, number } from "./data.js";
+import { repaint, Scatter, Strip } from "../items/charts.js";
+import { Items, number } from "../items/data.js";
 import { filed, library } from "./library.js";
 import { Look } from "./look.js";
 import { all, follow, get, set, words } from "./state.js";
-import { Table } from "./table.js";
+import { Table } from "../items/table.js";
 
 const at = (name) => document.querySelector(`[data-${name}]`);
 const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };

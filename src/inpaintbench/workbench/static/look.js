@@ -2,7 +2,7 @@
 
 import { el } from "../player/dom.js";
 import { Player } from "../player/player.js";
-import { Curves } from "./charts.js";
+import { Curves } from "../items/charts.js";
 import { get, set } from "./state.js";
 
 export class Look {
