@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inpaintbench.errors import VerifyError, WorkspaceError
 from inpaintbench.files import file_sha256, measured_sha256, sync, write_atomically
+from inpaintbench.storage import local_path
 from inpaintbench.types import canonical_json
 
 if TYPE_CHECKING:
@@ -77,11 +78,11 @@ class Workspace:
         shard: work on this part alone; tables are then not written.
 
     Raises:
-        WorkspaceError: not there, not writable, or of another format version.
+        WorkspaceError: not there, not writable, or of another format version. UsageError: an address.
     """
 
     def __init__(self, path: Path | str, *, create: bool = True, shard: Shard | None = None) -> None:
-        self.path = Path(path)
+        self.path = local_path(path, called="a workspace")
         self.shard = shard
         try:
             self._open(create)

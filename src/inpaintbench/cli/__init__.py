@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from inpaintbench.catalogue import joined
 from inpaintbench.cli import console, logs
 from inpaintbench.cli.commands import group
 from inpaintbench.errors import Waiting
+from inpaintbench.storage import local_path
 
 _STOPPED = "stopped; the same command goes on where it was"
 _OF_WINGS = joined("command")
@@ -72,15 +72,15 @@ def _cite(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _log(file: Path | None) -> None:
+def _log(file: str | None) -> None:
     if file is not None:
-        logs.also_into(file)
+        logs.also_into(local_path(file, called="--log"))
 
 
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
 Cite = Annotated[bool, typer.Option("--cite", callback=_cite, is_eager=True, help="Print how to cite it, as BibTeX.")]
 Log = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--log",
         metavar="FILE",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
@@ -15,8 +16,11 @@ from typer.core import TyperCommand, TyperGroup
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.errors import UnknownNameError, UsageError
+from inpaintbench.storage import check_path, check_paths_within
 
-DATASET, METHOD = "--dataset", "--method"
+DATASET, METHOD, SAVED = "--dataset", "--method", "--saved"
+# What stands for a folder or a file in help, within texts too: `LABEL=FOLDER`, and the datasets A and B.
+_PLACES = re.compile(r"FOLDER|FILE|DATASET|ANNOTATIONS|\b[AB]\b")
 # Option that says which part of a command's work is asked for: `eval run --for scores` is a command with options of its own.
 FOR = "--for"
 # How the last paragraph of a command's docstring begins that becomes its epilog.
@@ -87,7 +91,10 @@ class Command(TyperCommand):
                 console.warn(f"note: the dataset is the first argument now: {ctx.command_path} {' '.join(value)} ...")
         if ctx.resilient_parsing and args and args[-1].startswith("-"):
             args = args[:-1]  # the value that a shell asks for; without this the arguments before it would not be read
-        _check_once([] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(list(args))[2])
+        if not ctx.resilient_parsing:
+            values, _, given = self.make_parser(ctx).parse_args(list(args))
+            _check_once(given)
+            _check_places(self.params, {one.name: one.consume_value(ctx, values)[0] for one in self.params}, self.callback)
         return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -112,6 +119,18 @@ def _check_once(given: Sequence[Any]) -> None:
     for one in given:
         if one.param_type_name == "option" and not (one.multiple or one.is_flag) and given.count(one) > 1:
             raise UsageError(f"{one.opts[0]} is given {given.count(one)} times, and takes one value")
+
+
+def _check_places(parameters: Sequence[Any], values: Mapping[str, Any], command: Any) -> None:
+    """Raise ``UsageError`` where a parameter that names a folder or a file has an address, before any work is begun."""
+    for one in parameters:
+        called = one.opts[0] if one.param_type_name == "option" else (one.metavar or one.name.upper())
+        value = values[one.name]
+        for text in value if isinstance(value, list | tuple) else [value]:
+            if one.name in getattr(command, "paths", ()) and text is not None:
+                check_path(str(text), called=called)
+            elif isinstance(text, str) and (one.opts[0] == SAVED or _PLACES.search(one.metavar or "")):
+                check_paths_within(text, called=called)
 
 
 def _taken(args: list[str], option: str) -> tuple[list[str] | None, list[str]]:

@@ -305,6 +305,11 @@ def _bare(annotation: Any) -> tuple[Any, list[Any]]:
     return kind, [mark for marks in marks_of for mark in marks]
 
 
+def _kinds(annotation: Any) -> set[Any]:
+    """The types in an annotation: those of a union, of what a list holds, and so on."""
+    return {annotation}.union(*map(_kinds, get_args(annotation)))
+
+
 def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callable[..., Any]:
     """A command as Typer reads it: with help of its docstring, and the options of its bundles in the place of these.
 
@@ -342,6 +347,8 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
         asked.append(parameter("part_", Annotated[str | None, option(words, "--for", among=parts, default="none")], None))
     command.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined] # what Typer reads
     command.__annotations__, command.__doc__ = {}, text
+    # Those that are folders or files, before Typer makes paths of them: `s3://a` is none, and becomes `s3:/a`.
+    command.paths = {one.name for one in asked if Path in _kinds(one.annotation)}  # type: ignore[attr-defined]
     return command
 
 
