@@ -44,6 +44,12 @@ def test_every_pair_of_six_runs_stands_side_by_side(world: Path) -> None:
         assert "3 items of 3 sources" in found.sentences[0]
 
 
+def test_items_are_read_once_for_whatever_is_put_beside_them(world: Path) -> None:
+    first, second = joined(world, "runs/a"), joined(world, "runs/b")
+    assert first.facts is second.facts is of_dataset(Folders([world]), "0/waves").facts
+    assert (first.methods, first.values.keys()) != (second.methods, second.values.keys())
+
+
 def test_values_are_those_of_the_run(world: Path) -> None:
     found, rows = joined(world, "runs/a"), Workspace(world / "runs" / "a", create=False).table("scores", Score)
     known = {(f"{row.metric}/{row.region}", row.method, row.item_id): row.value for row in rows if row.value is not None}
@@ -56,7 +62,7 @@ def test_values_are_those_of_the_run(world: Path) -> None:
 
 def test_columns_are_packed_as_the_browser_reads_them(world: Path) -> None:
     found = joined(world, "runs/a")
-    packed = found.packed()
+    packed = found.packed
     told, start = head(packed), 4 + int.from_bytes(packed[:4], "little")
     assert start % 4 == 0
     column = np.frombuffer(packed, np.float32, count=3, offset=start + told["values"]["psnr/hole|telea"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -111,6 +112,25 @@ def test_the_log_of_a_program_is_offered_where_there_is_one(own: Path, tmp_path:
     log.parent.mkdir(parents=True)
     log.write_text("it went wrong")
     assert bench.shown(asked_for)["logs"] == {"telea": "0/runs/a/logs/telea/i0.txt"}
+
+
+def test_what_a_page_opens_with_is_read_ahead(world: Path, tmp_path: Path) -> None:
+    for name in ("waves", "runs/a"):
+        shutil.copytree(world / name, tmp_path / name)
+    listening = Server([tmp_path])
+    deadline = time.monotonic() + 60
+    while not listening.bench._sets and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [key[0] for key in listening.bench._sets] == [("0/runs/a",)]
+    listening.server_close()
+
+
+def test_a_set_is_made_ready_without_being_sent(server: Server) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request("HEAD", "/api/set?runs=0/runs/d")
+    answer = connection.getresponse()
+    assert (answer.status, answer.read()) == (200, b"")
+    assert ("0/runs/d",) in [key[0] for key in server.bench._sets]
 
 
 def test_means_and_differences_come_from_the_server(server: Server) -> None:

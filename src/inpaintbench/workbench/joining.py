@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,6 +91,7 @@ class Joined:
     root: str = ""
     """Key of the dataset, or of the workspace."""
 
+    @cached_property
     def packed(self) -> bytes:
         """A head in JSON, its length before it (4 bytes, little endian), and behind it the columns, each from a multiple of 4."""
         parts: list[bytes] = []
@@ -156,15 +157,27 @@ def _told(quantity: Quantity) -> dict[str, Any]:
 def of_dataset(folders: Folders, key: str) -> Joined:
     """The items of a dataset, before anything is run on it."""
     root = folders.place(key)
-    dataset = opened(root)
-    joined = _of_items(dataset)
+    joined = _items_of(root)
     joined.kind, joined.root = "dataset", key
-    joined.sentences = [f"{manifest.dataset_id(dataset)}: {count(len(joined.ids), 'item')} of {_sources(joined)}."]
     return joined
 
 
 def _sources(joined: Joined) -> str:
     return count(len(set(joined.sources)), "source")
+
+
+def _items_of(root: Path) -> Joined:
+    """All items of a dataset: read once until its manifest changes, whatever is put beside them."""
+    return replace(
+        _read_items(root, (root / manifest.MANIFEST).stat().st_mtime_ns), methods=[], quantities=[], values={}, failures=[]
+    )
+
+
+@lru_cache(maxsize=8)
+def _read_items(root: Path, _changed: int) -> Joined:
+    joined = _of_items(opened(root))
+    joined.sentences = [f"{manifest.dataset_id(opened(root))}: {count(len(joined.ids), 'item')} of {_sources(joined)}."]
+    return joined
 
 
 def _of_items(dataset: Dataset, places: Container[int] | None = None) -> Joined:
@@ -293,8 +306,8 @@ def _common_items(folders: Folders, runs: Sequence[Thing], first: Dataset) -> tu
     """The items of the first dataset whose pixels all others have too, and sentences on how many these are."""
     roots = list(dict.fromkeys(run.dataset for run in runs))
     if len(roots) == 1:
-        joined = _of_items(first)
-        return joined, [f"{manifest.dataset_id(first)}: {count(len(joined.ids), 'item')} of {_sources(joined)}."]
+        joined = _items_of(folders.place(roots[0]))
+        return joined, joined.sentences
     whole = list(zip(*(manifest.column(first, name) for name in _IDENTITY), strict=True))
     places, changed = set(range(len(whole))), 0
     for root in roots[1:]:

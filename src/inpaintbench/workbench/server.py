@@ -7,7 +7,9 @@ import json
 import re
 import secrets
 import shutil
+import sys
 import tempfile
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +22,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+import pyarrow as pa
 
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.pages.page import TOKENS, as_json, asset
@@ -104,6 +108,13 @@ class Bench:
             for old in list(self._sets)[:-_KEPT_SETS]:
                 self._sets.pop(old, None)  # another request may have
         return found
+
+    def prepare(self, place: str) -> None:
+        """Have ready what a page that begins at ``place`` (see ``opening``) asks for first; what is wrong is told then."""
+        letter, _, key = unquote(place).removeprefix("#").partition("=")
+        if name := {"r": "runs", "d": "dataset", "w": "workspace"}.get(letter):
+            with suppress(InpaintBenchError, OSError, pa.ArrowException):
+                _ = self.joined({name: [key]}).packed
 
     def leads(self, query: Mapping[str, Sequence[str]], asked: Plain) -> dict[str, Any]:
         """Of the items that are shown: the mean of each method, and its difference from the one that is the base."""
@@ -211,6 +222,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, roots: Sequence[Path], *, host: str = "127.0.0.1", port: int = 0) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="inpaintbench-view-")
         self.bench = Bench(roots, Path(self._scratch.name))
+        threading.Thread(target=self.bench.prepare, args=(opening(self.bench.things(), roots),), daemon=True).start()
         self.token = "" if is_local(host) else secrets.token_urlsafe(24)
         self.host = host
         super().__init__((host, port), _Handler)
@@ -224,6 +236,11 @@ class Server(ThreadingHTTPServer):
         """Stop, and take away what was made."""
         super().server_close()
         self._scratch.cleanup()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of pages that went away before they were answered."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @cache
@@ -260,7 +277,7 @@ class _Handler(SimpleHTTPRequestHandler):
             "/": lambda: (_page(), "text/html; charset=utf-8"),
             "/style.css": lambda: (_style(), _KINDS[".css"]),
             "/api/things": lambda: _json(bench.listed()),
-            "/api/set": lambda: (bench.joined(query).packed(), "application/octet-stream"),
+            "/api/set": lambda: (bench.joined(query).packed, "application/octet-stream"),
             "/api/sheet": lambda: _json(bench.shown(query)),
             "/api/flags.csv": lambda: (bench.notes.labels_csv().encode(), "text/csv; charset=utf-8"),
             "/compare": lambda: (

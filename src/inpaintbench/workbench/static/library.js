@@ -52,7 +52,9 @@ export function library(place, find, changed) {
     const others = thing.kind === "report" ? things.filter((one) => one.kind === "report" && one.key !== thing.key) : [];
     const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "beside"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, one.key.slice(2)))) : null;
     const bars = thing.progress.map((one) => el("span", { class: "progress", title: `${one.step}: ${one.done} of ${one.tasks}` }, el("i", { style: `width: ${(100 * one.done) / Math.max(one.tasks, 1)}%` })));
-    return el("li", { title: thing.notes.note ?? "" }, el("div", { class: "thing" }, head, thing.kind === "run" && thing.page ? el("a", { class: "to", href: filed(thing.page), target: "_blank", rel: "noopener" }, "report") : null,
+    const asked = { run: thing.dataset && "runs", dataset: "dataset", workspace: "workspace" }[thing.kind];
+    const ready = () => asked && fetch(`/api/set?${new URLSearchParams({ [asked]: thing.key })}`, { method: "HEAD" }); // it is read while the pointer is on its way
+    return el("li", { title: thing.notes.note ?? "", onpointerenter: ready }, el("div", { class: "thing" }, head, thing.kind === "run" && thing.page ? el("a", { class: "to", href: filed(thing.page), target: "_blank", rel: "noopener" }, "report") : null,
       button({ class: "edit", "aria-label": `Name, note and tags of ${shown(thing)}` }, (event) => edit(thing, event.target.closest("li")), "✎")), where, el("span", { class: "from" }, facts), ...tags, thing.notes.note ? el("span", { class: "note" }, thing.notes.note) : null, ...bars, beside);
   }
 

@@ -11,7 +11,6 @@ export class Items {
     const at = 4 + length;
     for (const fact of this.facts) fact.column = new (fact.numeric ? Float32Array : Uint16Array)(packed, at + fact.at, this.n);
     this.held = new Map(Object.entries(this.values).map(([key, place]) => [key, new Float32Array(packed, at + place, this.n)]));
-    this.texts = this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
     this.inside = new Map(this.slices.map(([name, , places]) => [name, places]));
     this.failed = new Map();
     for (const [method, item, reason] of this.failures) this.failed.set(item, [...(this.failed.get(item) ?? []), [this.methods[method].name, reason]]);
@@ -89,6 +88,7 @@ export class Items {
       for (const item of this.inside.get(slice) ?? []) left[item] = 1;
     }
     const wanted = text.trim().toLowerCase();
+    if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
     if (wanted) this.texts.forEach((own, item) => { if (!own.includes(wanted)) left[item] = 0; });
     if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
     for (const { key, low, high, word } of filters) {
