@@ -25,11 +25,12 @@ make_venv() {
     fi
 }
 
-# FFmpeg's libraries (torchcodec), its program (second decoder), a browser and a database (tests), fonts (pages and subtitles).
+# FFmpeg's libraries (torchcodec), its program (second decoder), two browsers and a database (tests), fonts (pages and subtitles).
 system_packages() {
     missing=""
     command -v ffmpeg >/dev/null 2>&1 || missing="$missing ffmpeg"
     command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 || missing="$missing chromium"
+    command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || missing="$missing firefox-esr"
     command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
     fc-list 2>/dev/null | grep -qi dejavu || missing="$missing fonts-dejavu-core fontconfig"
     fc-list 2>/dev/null | grep -qi liberation || missing="$missing fonts-liberation"
@@ -48,6 +49,8 @@ system_packages() {
         fi
     fi
     $as_root apt-get update -qq
+    # Not everywhere a package: Ubuntu has Firefox as a snap.
+    apt-cache show firefox-esr >/dev/null 2>&1 || missing=$(echo "$missing" | sed 's/ firefox-esr//')
     # Chromium without a window, where the system has it as a package of its own: browser tests cost less than half with it.
     if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
         missing=$(echo "$missing" | sed 's/ chromium/&-headless-shell/')

@@ -81,8 +81,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def playwright() -> Iterator[Any]:
     """The one Playwright of this process: it cannot be started twice in one thread."""
     module = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with module.sync_playwright() as engine:
-        yield engine
+    driver = Path(__file__).parent / "helpers" / "firefox_driver.cjs"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NODE_OPTIONS", f'--require "{driver}"')
+        started = module.sync_playwright()
+        engine = started.start()
+    yield engine
+    engine.stop()
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +100,19 @@ def chromium(playwright: Any) -> Iterator[Any]:
         assert "CI" not in os.environ, "CI has to have a Chromium"
         pytest.skip("no chromium on this machine")
     started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright: Any) -> Iterator[Any]:
+    """The one Firefox of this process, as it is released: light, without motion, and it plays films without sound of a device."""
+    program = shutil.which("firefox-esr") or shutil.which("firefox")
+    if program is None:
+        assert "CI" not in os.environ, "CI has to have a Firefox"
+        pytest.skip("no firefox on this machine")
+    settings = {"ui.prefersReducedMotion": 1, "layout.css.prefers-color-scheme.content-override": 1}
+    started = playwright.firefox.launch(channel="moz-firefox", executable_path=program, firefox_user_prefs=settings)
     yield started
     started.close()
 

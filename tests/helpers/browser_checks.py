@@ -35,7 +35,7 @@ class OpenPage:
 
     def sticks_out(self) -> int:
         """By how many pixels the page is wider than its window."""
-        return int(self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
 def serious_findings(page: Any, *, colours_only: bool = False) -> list[str]:

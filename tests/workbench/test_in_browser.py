@@ -52,6 +52,7 @@ def test_any_pair_of_six_runs_takes_two_clicks(browser: Any, server: Server) -> 
         )
         heads = tab.page.locator(".rows thead th").all_inner_texts()
         assert {f"telea · {one}", f"telea · {other}"} <= {head.strip(" ↑↓") for head in heads}
+        tab.page.locator("[data-leads] th", has_text=f"telea · {other}").wait_for()  # no question is under way
     assert tab.complaints == []
     tab.context.close()
 

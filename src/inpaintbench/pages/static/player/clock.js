@@ -6,7 +6,7 @@ const SPEEDS = [0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 const SLOW = [1, 0.5, 0.25];
 const STEP_MS = 300;
 
-/** Events: `frame` (another picture on the stage), `state` (playing, speed or loop changed). */
+/** Events: `frame` (another picture on the stage), `state` (playing, speed or loop changed, or a frame sought is there). */
 export class Clock extends EventTarget {
   constructor() {
     super();
@@ -166,6 +166,7 @@ export class Clock extends EventTarget {
       if (this.media === media && this.wanted === target) this.wanted = null;
     }
     this.chasing = false;
+    this.#tell("state");
   }
 
   /** The middle of a frame's time is inside it, however times are rounded. No callback comes where nothing changes. */
