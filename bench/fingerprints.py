@@ -8,7 +8,6 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
-import importlib.util
 import resource
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import gaussian_filter, map_coordinates
+from tests.wings.chalearn.fingerprints.classes import recovered_class, singular_points
 
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
@@ -32,13 +32,11 @@ from inpaintbench.wings.chalearn.fingerprints.estimation import (
     measure_periods,
     orientation_rmsd,
     print_area,
-    recovered_class,
     shrunk,
-    singular_points,
 )
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
 from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression, printed
-from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period, select_backend
+from inpaintbench.wings.chalearn.fingerprints.master import master, orientation, ridge_period, select_backend
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
 from inpaintbench.wings.chalearn.generators import fingerprint_degradation
@@ -74,7 +72,7 @@ def main() -> None:
     print(f"{len(fingers)} prints, {each} a class, 275x400 at 500 pixels per inch. What a generated print must be, and is:\n")
     _table(("what", "asked", "measured"), _validation(fingers, pictures, prints, made))
     print("\nCPU time of one thread, best of three rounds.\n")
-    _table(("what", "asked", "measured"), [*_speed(fingers, prints["natural"], made["natural"]), _memory(), *_gpu(fingers)])
+    _table(("what", "asked", "measured"), [*_speed(fingers, prints["natural"], made["natural"]), _memory()])
     print(f"\nMethods on {len(fingers)} degraded prints of natural style, protocol fingerprint/corrected, recipe corrected:\n")
     _table(("method", "MSE", "PSNR, dB", "SSIM"), _methods(prints["natural"], made["natural"]))
 
@@ -251,21 +249,6 @@ def _peak_megabytes() -> float:
         one = _print(_finger(CLASSES[number], number), number, "natural")
         _degraded(FingerprintDegradation(), _view(one, printed(master(one.finger), one)), number)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def _gpu(fingers: Sequence[Finger]) -> list[Check]:
-    if importlib.util.find_spec("torch") is None:
-        return [("masters on a GPU", "-", "not measured: no torch")]
-    import torch
-
-    if not torch.cuda.is_available():
-        return [("masters on a GPU", "-", "not measured: no GPU here")]
-    masters(fingers, device="cuda")
-    begun = time.monotonic()
-    made = masters(fingers, device="cuda")
-    rate = len(fingers) / (time.monotonic() - begun)
-    equal = all(np.array_equal(one, master(finger)) for one, finger in zip(made, fingers, strict=True))
-    return [("masters on a GPU", "-", f"{rate:.0f}/s, {'the same bytes' if equal else 'OTHER BYTES'} as on the processor")]
 
 
 # Methods

@@ -12,7 +12,6 @@ from inpaintbench.types import TextEvent
 
 # Reading speed; the range that broadcasters' guidelines give for adults.
 CHARACTERS_PER_SECOND = (15.0, 20.0)
-LINES = (1, 4)
 CHARACTERS_PER_LINE = (14, 30)
 GAP_SECONDS = (0.0, 0.8)
 LEAST_SECONDS = 0.8

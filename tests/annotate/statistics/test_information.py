@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.annotate.desk.pairs import expected_information
-from inpaintbench.annotate.statistics.davidson import davidson, probabilities
+from inpaintbench.annotate.statistics.davidson import PRIOR, Design, fit, probabilities
 from inpaintbench.errors import InputError
 
 NAMES = ["a", "b", "c", "d", "e"]
@@ -46,8 +46,8 @@ def test_the_gain_of_two_methods_is_the_expected_loss_of_entropy() -> None:
 
 
 def _log_nu(counts: dict[str, int]) -> float:
-    wins = np.array([[0.0, counts["a"]], [counts["b"], 0.0]])
-    return float(davidson(wins, np.array([[0.0, counts["tie"]], [0.0, 0.0]]), prior=1.0)[1])
+    design = Design(2, np.array([0]), np.array([1]), np.array([0]), position=False)
+    return float(fit(design, np.array([[[counts["a"], counts["b"], counts["tie"]]]], float), prior=1.0).log_nu[0])
 
 
 @pytest.mark.long
@@ -71,7 +71,11 @@ def _right(strengths: np.ndarray, seed: int, *, informed: bool, votes: int = 200
         counts[key][("a", "b", "tie")[outcome]] += 1
         place = ((one, other), (other, one))[outcome % 2]
         (ties if outcome == 2 else wins)[place] += 1
-    return bool((np.diff(davidson(wins, ties)[0]) < 0).all())
+    first, second = np.triu_indices(len(wins), 1)
+    design = Design(len(wins), first, second, np.zeros_like(first), position=False)
+    tied = ties + ties.T
+    counts = np.stack([wins[first, second], wins[second, first], tied[first, second]], axis=-1)
+    return bool((np.diff(fit(design, counts[None], prior=PRIOR).strengths[0]) < 0).all())
 
 
 def test_strange_pairs_are_refused() -> None:

@@ -14,7 +14,6 @@ from inpaintbench.curation.sources.embedded import (
     Shot,
     camera_path,
     film,
-    relative_homography,
     render,
     shots,
     stills_and_pans,
@@ -109,6 +108,11 @@ def test_wrong_names_and_speeds_are_sentences():
         small(shot("pan_rigth"))
     with pytest.raises(InputError, match=r"speed 1, it must be a share"):
         small(shot("zoom_in", speed=1.0))
+
+
+def relative_homography(film, i, j):
+    """``float64[3, 3]`` that maps pixel coordinates of frame ``i`` to those of frame ``j``, exact outside the water."""
+    return np.linalg.inv(film.homographies[j]) @ film.homographies[i]
 
 
 def test_the_homography_of_a_pan_is_what_phase_correlation_finds():

@@ -15,6 +15,7 @@ from built import built, check_published, check_same_bytes
 from datasets import load_dataset
 from PIL import Image
 from pydantic import ValidationError
+from tests.wings.chalearn.fingerprints.classes import singular_points
 
 from inpaintbench import frozen, video
 from inpaintbench.curation import split
@@ -27,7 +28,6 @@ from inpaintbench.recipes.versions import Asked
 from inpaintbench.types import Dataset, Plain, Prediction
 from inpaintbench.wings.chalearn.fingerprint import ANGLES, FingerprintRecipe, check, moisture_level
 from inpaintbench.wings.chalearn.fingerprints import fields as elastic
-from inpaintbench.wings.chalearn.fingerprints.estimation import singular_points
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
 from inpaintbench.workspace import Workspace

@@ -19,7 +19,7 @@ from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
 from inpaintbench.errors import InputError, RunError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.masks.generators.given import hole_of, read_blocks, write_blocks
+from inpaintbench.masks.generators.given import hole_of, read_blocks
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Plain
@@ -155,12 +155,12 @@ def test_blocks_of_one_name_go_to_no_photograph_by_chance(tmp_path: Path) -> Non
     source = SourceSpec("folder", {"folder": str(tmp_path / "originals"), "media": "image"})
     recipe, blocks = HumansRecipe(given_blocks=True, splits={"test": 1.0}), tmp_path / "blocks.json"
     with LocalExecutor(Workspace(tmp_path / "workspace"), workers=0) as executor:
-        write_blocks(blocks, {"1.png": [(0, 0, 40)]})
+        blocks.write_text('{"1.png": [[0, 0, 40]]}')
         with pytest.raises(
             InputError, match=r"the blocks of '1\.png' may be of 'a/1\.png' or 'b/1\.png': write them with their folders"
         ):
             build(recipe, [source], executor, executor.workspace, blocks=blocks)
-        write_blocks(blocks, {"a/1.png": [(0, 0, 40)], "b/1.png": [(50, 50, 60)]})
+        blocks.write_text('{"a/1.png": [[0, 0, 40]], "b/1.png": [[50, 50, 60]]}')
         _, dataset = build(recipe, [source], executor, executor.workspace, blocks=blocks)
     found = {row["source_uri"]: row["attributes"]["mask.block_triples"] for row in dataset.items}
     assert found == {"a/1.png": [[0, 0, 40]], "b/1.png": [[50, 50, 60]]}

@@ -283,25 +283,3 @@ def estimate_spread(design: Design, counts: Reals, *, prior: float = PRIOR) -> t
         spread = wider
         fitted = fit(design, counts, prior=prior, spread=spread, start=fitted)
     return spread, fitted
-
-
-def davidson(wins: Reals, ties: Reals, *, prior: float = PRIOR) -> tuple[Reals, Reals]:
-    """Strengths and log nu from tables of counts, without positions or raters.
-
-    Args:
-        wins: ``float64[..., methods, methods]``: how often the row beat the column.
-        ties: the same shape, each tie counted once, on either side of the diagonal.
-        prior: precision, see ``PRIOR``; 0 is plain maximum likelihood, with log nu about -30 where there are no ties.
-
-    Returns:
-        ``float64[..., methods]`` with mean 0, and ``float64[...]``.
-
-    Raises:
-        InputError: see ``fit``.
-    """
-    first, second = np.triu_indices(wins.shape[-1], 1)
-    tied = ties + np.swapaxes(ties, -1, -2)
-    counts = np.stack([wins[..., first, second], wins[..., second, first], tied[..., first, second]], axis=-1)
-    design = Design(wins.shape[-1], first, second, np.zeros_like(first), position=False)
-    fitted = fit(design, counts.reshape(-1, len(first), 3), prior=prior)
-    return fitted.strengths.reshape(wins.shape[:-1]), fitted.log_nu.reshape(wins.shape[:-2])

@@ -394,11 +394,6 @@ def water_share(shot: Shot, *, width: int, height: int) -> float:
     return shoreline.share(path, view=view) if shoreline else 0.0
 
 
-def relative_homography(film: Film, i: int, j: int) -> npt.NDArray[np.float64]:
-    """``float64[3, 3]`` that maps pixel coordinates of frame ``i`` to those of frame ``j``, exact outside the water."""
-    return np.asarray(np.linalg.inv(film.homographies[j]) @ film.homographies[i])
-
-
 def _rng(shot: Shot, step: str) -> np.random.Generator:
     # One stream for each use, so that none depends on how much another draws.
     return item_rng(shot.seed, f"embedded {step}", shot.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ import numpy as np
 from inpaintbench import regions
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, Rejected
-from inpaintbench.files import write_atomically
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.axes.base import known_level
 from inpaintbench.masks.generators.base import Drawn, Generator, share
@@ -47,17 +46,6 @@ def read_blocks(path: Path | str) -> dict[str, list[Block]]:
     if not isinstance(data, dict):
         raise InputError(f"{where} holds {_shown(data)}, but blocks come as {{file name: [[row, column, size], ...]}}")
     return {name: _blocks(blocks, f"{where}: {name!r}") for name, blocks in data.items()}
-
-
-def write_blocks(path: Path | str, blocks: Mapping[str, Iterable[Sequence[int]]]) -> None:
-    """Write blocks in the format of ``read_blocks``, one line per file, sorted by name, atomically.
-
-    Raises:
-        InputError: a block is not three whole numbers in range.
-    """
-    checked = {name: _blocks([list(block) for block in blocks[name]], repr(name)) for name in sorted(blocks)}
-    lines = [f"{json.dumps(name)}: {json.dumps(file_blocks)}" for name, file_blocks in checked.items()]
-    write_atomically(Path(path), ("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
 def hole_of(blocks: Iterable[Sequence[int]], height: int, width: int) -> Hole:

@@ -19,7 +19,7 @@ from scipy import io
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.types import Joint
 from inpaintbench.wings.chalearn.annotated_people import POSE_READERS
-from inpaintbench.wings.chalearn.annotated_people.base import JOINT_COLUMNS, image_name, joint_table, number
+from inpaintbench.wings.chalearn.annotated_people.base import image_name, number
 
 NAMES = {
     "ankle", "knee", "hip", "pelvis", "thorax", "upper_neck", "head_top", "wrist", "elbow", "shoulder", "eye", "nose", "ear",
@@ -177,22 +177,6 @@ def test_noise_is_an_input_error(name: str, tmp_path: Path, content: bytes) -> N
     path.write_bytes(content)
     with suppress(InputError):
         assert not POSE_READERS.get(name)().read(path).people
-
-
-def test_joint_table(tmp_path: Path) -> None:
-    people = (
-        POSE_READERS.get("mpii")()
-        .read(mpii_file(tmp_path / "m.mat", [("a.jpg", [mpii_person([(0, 3, 4, 0), (6, 5, 6, "")])])], train=[1]))
-        .people
-    )
-    table = joint_table(people)
-    assert tuple(table.columns) == JOINT_COLUMNS
-    assert table.iloc[0].to_dict() == {
-        "dataset": "mpii", "image": "a.jpg", "person": 0, "joint": "ankle", "side": "right", "side_of": "person", "x": 2.0,
-        "y": 3.0, "visible": False,
-    }  # fmt: skip
-    assert table["visible"].isna().tolist() == [False, True]
-    assert tuple(joint_table([]).columns) == JOINT_COLUMNS
 
 
 @pytest.mark.parametrize("bad", ["", "/etc/a.jpg", "../a.jpg", "a/../../b", "a\n.jpg", "\ud800.jpg", None, 5, ".", "\\up"])

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter, map_coordinates, sobel
 
-from inpaintbench.errors import InputError
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger, mirrored
-from inpaintbench.wings.chalearn.fingerprints.master import master, masters, orientation, ridge_period
+from inpaintbench.wings.chalearn.fingerprints.master import master, orientation, ridge_period
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Finger
 
 
@@ -101,29 +100,11 @@ def test_every_path_gives_the_same_print() -> None:
     plain = master(finger, backend="numpy")
     pytest.importorskip("numba")
     assert np.array_equal(plain, master(finger, backend="numba"))
-    pytest.importorskip("torch")
-    assert np.array_equal(plain, master(finger, backend="torch"))
 
 
 def test_a_full_print_is_the_same_from_the_plain_form() -> None:
     finger = drawn("left_loop", seed=5)
     assert np.array_equal(master(finger), master(finger, backend="numpy"))
-
-
-def test_prints_made_together_are_those_made_alone() -> None:
-    pytest.importorskip("torch")
-    fingers = [drawn(name, seed=number, width=101, height=90) for number, name in enumerate(CLASSES)]
-    together = masters(fingers, device="cpu")
-    assert together.shape == (6, 90, 101)
-    for one, finger in zip(together, fingers, strict=True):
-        assert np.array_equal(one, master(finger))
-
-
-def test_prints_made_together_must_share_size_and_resolution() -> None:
-    with pytest.raises(InputError, match="0 fingers"):
-        masters([], device="cpu")
-    with pytest.raises(InputError, match="101x90 at 500, 102x90 at 500"):
-        masters([drawn(width=101, height=90), drawn(width=102, height=90)], device="cpu")
 
 
 def test_the_seed_of_a_finger_makes_its_ridges() -> None:

@@ -6,21 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.wings.chalearn.fingerprints.stripes import grown, zero_pole
-
-from inpaintbench.wings.chalearn.fingerprints.estimation import (
-    Field,
+from tests.wings.chalearn.fingerprints.classes import (
     SingularPoint,
     class_of,
     opening,
-    orientation_rmsd,
     poincare_index,
-    print_area,
     recovered_class,
     reliable_points,
-    shrunk,
     singular_points,
 )
+from tests.wings.chalearn.fingerprints.stripes import grown, zero_pole
+
+from inpaintbench.wings.chalearn.fingerprints.estimation import Field, orientation_rmsd, print_area, shrunk
 from inpaintbench.wings.chalearn.fingerprints.fingers import draw_finger
 from inpaintbench.wings.chalearn.fingerprints.master import master, orientation
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES

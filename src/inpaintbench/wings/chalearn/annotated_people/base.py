@@ -20,14 +20,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from inpaintbench.catalogue import Leaf
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
-
-# Columns of `joint_table`.
-JOINT_COLUMNS = ("dataset", "image", "person", "joint", "side", "side_of", "x", "y", "visible")
 
 # One point as a name and a side, in the order of an annotation format.
 Slot = tuple[str, str | None]
@@ -160,17 +156,6 @@ class PoseReader(Leaf, ABC):
         Raises:
             InputError: the file is not of this format; the text says why.
         """
-
-
-def joint_table(people: Iterable[Person]) -> pd.DataFrame:
-    """One row a joint, with the columns ``JOINT_COLUMNS``; ``x`` and ``y`` in pixels, ``visible`` may be missing."""
-    rows = [
-        (person.dataset, person.image, person.number, joint.name, joint.side, joint.side_of, joint.x, joint.y, joint.visible)
-        for person in people
-        for joint in person.joints
-    ]
-    table = pd.DataFrame(rows, columns=list(JOINT_COLUMNS))
-    return table.astype({"person": "int64", "x": "float64", "y": "float64", "visible": "boolean"})
 
 
 def called(slot: Slot) -> str:

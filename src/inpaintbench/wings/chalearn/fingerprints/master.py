@@ -3,19 +3,17 @@
 Ridges are grown over two fields of the finger: their angle, by the zero-pole model, and their period.
 
 They grow from scattered points, in six passes of a bank of Gabor kernels, another one at every pixel. Kernels and sums are of
-integers and exact, so that the three backends give the same bits: ``numpy`` is the reference, ``numba`` the fast one for a CPU,
-``torch`` the one for many prints at once on a GPU. Minutiae arise where growing ridges meet.
+integers and exact, so that both backends give the same bits: ``numpy`` is the reference, ``numba`` the fast one. Minutiae arise
+where growing ridges meet.
 """
 
 from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.util import find_spec
-from itertools import product
 from typing import Literal, get_args
 
 import cv2
@@ -23,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import lazily
-from inpaintbench.errors import InputError, MissingExtraError
+from inpaintbench.errors import InputError
 from inpaintbench.types import item_rng
 from inpaintbench.wings.chalearn.fingerprints.fields import DoubleArray, FloatArray
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger
 
-Backend = Literal["auto", "numpy", "numba", "torch"]
+Backend = Literal["auto", "numpy", "numba"]
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int32]
 
@@ -47,8 +45,6 @@ _SPREADING_PASSES = 3
 _BORDER, _SIGMA = 15, 7.5
 # Frequency of bin 0, which is not used, and step between bins, cycles per pixel at 500 pixels per inch.
 _LEAST_FREQUENCY, _FREQUENCY_STEP = 0.075, 0.0008
-# Memory for the kernels that torch gathers at once.
-_CHUNK_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -133,12 +129,9 @@ def grow(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, backend: Ba
 
     Raises:
         InputError: unknown backend.
-        MissingExtraError: the backend's package is not installed.
+        MissingExtraError: numba was asked for and is not installed.
     """
-    selected = select_backend(backend)
-    if selected == "torch":
-        return np.asarray(grow_many(kernel_numbers[None], points[None], bank, device="cpu")[0], np.bool_)
-    respond = _compiled_responses() if selected == "numba" else _responses
+    respond = _compiled_responses() if select_backend(backend) == "numba" else _responses
     ridges = points
     for active in _active(points, bank.border):
         responses = respond(ridges, kernel_numbers, active, bank)
@@ -230,46 +223,6 @@ def _columns(
                 responses[y, x] = total
 
 
-def grow_many(kernel_numbers: IntArray, points: BoolArray, bank: Bank, *, device: str) -> BoolArray:
-    """Grow ridges on many canvases of one size through torch: ``int32[N, H, W]`` and ``bool[N, H, W]`` to ``bool[N, H, W]``.
-
-    Raises:
-        MissingExtraError: torch is not installed.
-        InputError: this machine has no such device.
-    """
-    if find_spec("torch") is None:
-        raise MissingExtraError("growing fingerprints on a GPU", "eval")
-    torch = importlib.import_module("torch")
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise InputError(f"this machine has no GPU that torch can use, so {device!r} cannot be had: choose cpu")
-    height, width = points.shape[1:]
-    border, size = bank.border, bank.size
-    inner = (..., slice(border, height - border), slice(border, width - border))
-    kernels = torch.from_numpy(np.ascontiguousarray(bank.kernels[:, :, :size], np.float32)).to(device).reshape(-1, size * size)
-    numbers = torch.from_numpy(kernel_numbers[inner].astype(np.int64)).to(device)
-    passes = torch.from_numpy(np.stack([np.stack(_active(canvas, border)) for canvas in points], axis=1)[inner]).to(device)
-    ridges = torch.from_numpy(points).to(device)
-    most = torch.iinfo(torch.int64).max
-    rows = max(1, _CHUNK_BYTES // (4 * size * size * numbers.shape[2]))
-    for active in passes:
-        # Integers in float32: sums stay below 2^24, hence are exact in any order. Then in int64, so that no device rounds.
-        windows = ridges.to(torch.float32).unfold(1, size, 1).unfold(2, size, 1)
-        sums = torch.empty(numbers.shape, dtype=torch.float32, device=ridges.device)
-        for canvas, top in product(range(len(numbers)), range(0, numbers.shape[1], rows)):
-            selected = kernels[numbers[canvas, top : top + rows]]
-            window = windows[canvas, top : top + rows].reshape(selected.shape)
-            sums[canvas, top : top + rows] = selected.mul_(window).sum(dim=-1)
-        responses = sums.to(torch.int64)
-        low = torch.where(active, responses, most).amin(dim=(1, 2), keepdim=True)
-        high = torch.where(active, responses, -most).amax(dim=(1, 2), keepdim=True)
-        empty = ~active.any(dim=2).any(dim=1)
-        low[empty], high[empty] = 0, 0
-        ridges = torch.zeros_like(ridges)
-        ridges[inner] = active & (20 * (responses - low) > 11 * (high - low))
-    grown: BoolArray = ridges.cpu().numpy()
-    return grown
-
-
 Picture = npt.NDArray[np.uint8]
 
 # Range of the number of points that ridges grow from, on 275x400 pixels at 500 per inch; the upper end is excluded.
@@ -291,28 +244,9 @@ _STAMP = 8
 def master(finger: Finger, *, backend: Backend = "auto") -> Picture:
     """Render the master print, ``uint8[H, W]``: 0 = ridge, 255 = paper, no other values; white borders of half a kernel.
 
-    All backends give the same bytes. Errors: those of ``growth.grow``.
+    All backends give the same bytes. Errors: those of ``grow``.
     """
     grown = grow(*_seeds(finger), bank(finger.pixels_per_inch), backend=backend)
-    return np.where(grown, np.uint8(0), np.uint8(255))
-
-
-def masters(fingers: Sequence[Finger], *, device: str) -> Picture:
-    """Render master prints of fingers of one size and resolution, ``uint8[N, H, W]``, by torch on ``device`` (``cuda``, ``cpu``).
-
-    The bytes equal those of ``master``.
-
-    Raises:
-        InputError: no fingers, or several sizes or resolutions.
-    """
-    if not fingers:
-        raise InputError("0 fingers were given to print: give at least 1")
-    canvases = {(finger.width, finger.height, finger.pixels_per_inch) for finger in fingers}
-    if len(canvases) > 1:
-        kinds = ", ".join(f"{width}x{height} at {ppi:g}" for width, height, ppi in sorted(canvases))
-        raise InputError(f"fingers printed together must be of one size and resolution, not {kinds}: print them in groups")
-    numbers, points = (np.stack(arrays) for arrays in zip(*map(_seeds, fingers), strict=True))
-    grown = grow_many(numbers, points, bank(fingers[0].pixels_per_inch), device=device)
     return np.where(grown, np.uint8(0), np.uint8(255))
 
 
