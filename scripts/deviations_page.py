@@ -8,7 +8,7 @@ from typing import Any
 from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.recipes.devil import DevilRecipe
-from inpaintbench.recipes.published import all_deviations, published
+from inpaintbench.recipes.settings import all_deviations, published
 
 INTRODUCTION = """# Deviations from the publications
 

@@ -25,7 +25,7 @@ app = group(
         "figure": "inpaintbench.cli.table:figure",
         "paper": "inpaintbench.cli.paper:paper",
         "layouts": "inpaintbench.cli.running_methods:list_layouts",
-        "layouts env": "inpaintbench.cli.environments:environment",
+        "layouts env": "inpaintbench.cli.running_methods:environment",
         "list": "inpaintbench.cli.running_methods:list_leaves",
         **_OF_WINGS,
     },

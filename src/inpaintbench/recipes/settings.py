@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from inpaintbench.catalogue import Deviation, holding
 from inpaintbench.errors import InputError
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
@@ -20,7 +21,7 @@ from inpaintbench.files import write_atomically
 from inpaintbench.manifest import MANIFEST, dataset_id, load
 from inpaintbench.recipes import RECIPES, dataset_table, leakage, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
-from inpaintbench.recipes.stages import SourceSpec, check_sources, own_slices_of
+from inpaintbench.recipes.stages import SourceSpec, check_sources, leaf_class, own_slices_of
 from inpaintbench.recipes.versions import NOTHING_ASKED, Asked, exporting
 from inpaintbench.types import Clip, Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace
@@ -268,3 +269,17 @@ def export_apart(
     finally:
         shutil.rmtree(whole, ignore_errors=True)
     return (public, shown), (truth, kept)
+
+
+def published() -> list[Any]:
+    """The recipes that follow a publication, each in the form ``AS_PUBLISHED`` of its module, in the order of ``RECIPES``."""
+    modules = [sys.modules[RECIPES.get(name).__module__] for name in RECIPES]
+    return [module.AS_PUBLISHED for module in modules if hasattr(module, "AS_PUBLISHED")]
+
+
+def all_deviations(recipe: Any) -> list[tuple[str, Deviation]]:
+    """Return where a recipe differs from what it follows, each with the leaf that states it, or "" for the recipe's own."""
+    own = holding(recipe.deviations, recipe.model_dump())
+    leaves = [leaf_class(kind, name) for kind, names in stages_of(recipe).leaves_of(recipe).items() for name in names]
+    stated = [(leaf.name, deviation) for leaf in leaves for deviation in holding(leaf.deviations, recipe.model_dump())]
+    return [("", deviation) for deviation in own] + stated

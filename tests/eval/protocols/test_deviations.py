@@ -12,7 +12,7 @@ from inpaintbench.catalogue import Deviation, holding
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.recipes.published import all_deviations, published
+from inpaintbench.recipes.settings import all_deviations, published
 
 FREE = (
     "judge/removal", "judge/inpainting", "judge/editing", "devil/imperfect", "devil/mask_error",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.axes.holes import HoleDuration
+from inpaintbench.masks.axes.spoiling import HoleDuration
 
 RNG = np.random.default_rng(0)
 

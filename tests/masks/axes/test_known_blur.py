@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from axes_made import film
 
-from inpaintbench.masks.axes.inputs import KnownBlur
+from inpaintbench.masks.axes.spoiling import KnownBlur
 
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from axes_made import film
 
-from inpaintbench.masks.axes.inputs import KnownCompression
+from inpaintbench.masks.axes.spoiling import KnownCompression
 from inpaintbench.masks.axis_versions import known_psnr
 
 

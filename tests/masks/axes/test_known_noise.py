@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from inpaintbench.masks.axes.inputs import NOISE_LEVELS, KnownNoise
+from inpaintbench.masks.axes.spoiling import NOISE_LEVELS, KnownNoise
 
 
 def test_the_noise_is_normal_of_the_stated_deviation_and_the_same_times_the_strength() -> None:

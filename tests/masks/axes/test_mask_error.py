@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from axes_made import world
 
-from inpaintbench.masks.axes.holes import IOU
+from inpaintbench.masks.axes.spoiling import IOU
 from inpaintbench.masks.mask_errors import agreement
 
 

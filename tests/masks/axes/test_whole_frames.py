@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inpaintbench.errors import Rejected
-from inpaintbench.masks.axes.holes import WholeFrames
+from inpaintbench.masks.axes.spoiling import WholeFrames
 
 RNG = np.random.default_rng(0)
 

@@ -9,8 +9,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.contracts import outcomes
 from inpaintbench.types import Frames, Joint
 from inpaintbench.wings.chalearn.contracts.pose_estimator import CHECKS, ITEM
-from inpaintbench.wings.chalearn.poses import PoseEstimator
-from inpaintbench.wings.chalearn.poses.stored import Stored
+from inpaintbench.wings.chalearn.poses import PoseEstimator, Stored
 
 
 def test_stored_joints_keep_the_contract(tmp_path: Path) -> None:

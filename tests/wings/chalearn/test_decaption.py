@@ -28,7 +28,7 @@ from inpaintbench.masks.render import generate
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Corruption, Dataset, Plain, Prediction, Selection, TextEvent
 from inpaintbench.wings.chalearn import captions
-from inpaintbench.wings.chalearn.commands.building import DEMO_FILMS, DEMO_SEED
+from inpaintbench.wings.chalearn.commands import DEMO_FILMS, DEMO_SEED
 from inpaintbench.wings.chalearn.decaption import RATIO_PLOT, DecaptionRecipe
 from inpaintbench.workspace import Workspace
 

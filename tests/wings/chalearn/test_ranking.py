@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.run_folder import REFERENCE, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
-from inpaintbench.wings.chalearn.commands.ranking import rank
+from inpaintbench.wings.chalearn.commands import rank
 from inpaintbench.wings.chalearn.protocols import DECAPTION_AS_PUBLISHED as DECAPTION
 from inpaintbench.wings.chalearn.protocols import FINGERPRINT_CORRECTED as CORRECTED
 from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED as LEAVES_OUT

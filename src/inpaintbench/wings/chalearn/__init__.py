@@ -47,8 +47,8 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "chalearn": "inpaintbench.wings.chalearn.layout:Chalearn",
     },
     "command of eval": {
-        "train": "inpaintbench.wings.chalearn.commands.training:train",
-        "table --for ranks": "inpaintbench.wings.chalearn.commands.ranking:rank",
+        "train": "inpaintbench.wings.chalearn.commands:train",
+        "table --for ranks": "inpaintbench.wings.chalearn.commands:rank",
     },
     "former command of eval": {"rank": "eval table --for ranks"},
     "recipe": {
@@ -62,9 +62,9 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "fingerprint": "inpaintbench.wings.chalearn.about:FINGERPRINT",
     },
     "command of build": {
-        "humans": "inpaintbench.wings.chalearn.commands.building:build_humans",
-        "decaption": "inpaintbench.wings.chalearn.commands.building:build_decaption",
-        "fingerprint": "inpaintbench.wings.chalearn.commands.building:build_fingerprint",
+        "humans": "inpaintbench.wings.chalearn.commands:build_humans",
+        "decaption": "inpaintbench.wings.chalearn.commands:build_decaption",
+        "fingerprint": "inpaintbench.wings.chalearn.commands:build_fingerprint",
     },
     "kind of leaf": {
         "pose reader": "inpaintbench.wings.chalearn.annotated_people:POSE_READERS",
@@ -87,7 +87,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "neural_patches": "0 5",
         "oriented_gabor": "3 5",
     },
-    "questions of a judge": {"decaption": "inpaintbench.wings.chalearn.judging:QUESTIONS"},
+    "questions of a judge": {"decaption": "inpaintbench.wings.chalearn.protocols:QUESTIONS"},
     "backdrop": {
         "print": "inpaintbench.wings.chalearn.backdrops:PRINTS",
         "undistorted": "inpaintbench.wings.chalearn.backdrops:PRINTS",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from inpaintbench.catalogue import Deviation
+from inpaintbench.eval.judging import Choice, Questions, Scale
 from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.eval.protocols.further import judged
 
@@ -155,3 +156,23 @@ FINGERPRINT_RIDGES = Protocol(
 
 # A model of the user's answers what is left of the text.
 JUDGE_DECAPTION = judged("decaption")
+
+
+QUESTIONS = Questions(
+    shown="Each picture shows one moment of a clip twice. Left: the clip with text drawn on it. Right: the result of a program "
+    "that was to remove the text.",
+    questions=(
+        Choice(
+            name="text",
+            kind="choice",
+            text="In the right halves, what is left of the text that was drawn on the clip?",
+            values={"nothing": 1.0, "traces": 0.5, "readable text": 0.0},
+        ),
+        Scale(
+            name="natural",
+            kind="scale",
+            text="How natural does the place look where the text was? 1 is clearly wrong, 5 cannot be told from a photograph.",
+            steps=5,
+        ),
+    ),
+)

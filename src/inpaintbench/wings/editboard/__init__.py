@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "recipe": {"editing": "inpaintbench.wings.editboard.recipe:EditingRecipe"},
-    "benchmark": {"editing": "inpaintbench.wings.editboard.about:EDITING"},
+    "benchmark": {"editing": "inpaintbench.wings.editboard.protocol:EDITING"},
     "command of build": {"editing": "inpaintbench.wings.editboard.commands:build_editing"},
     "protocol": {
         "editboard/as-published": "inpaintbench.wings.editboard.protocol:AS_PUBLISHED",

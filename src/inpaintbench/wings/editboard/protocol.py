@@ -1,9 +1,13 @@
-"""The protocols of EditBoard, AAAI 2025: as the released code scores, as its paper tells, and corrected."""
+"""The protocols of EditBoard, AAAI 2025: as the released code scores, as its paper tells, and corrected.
+
+Below them stands what cards and pages say of their benchmarks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from inpaintbench.benchmarks import Benchmark, Paper
 from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import Constant, Protocol
 
@@ -112,3 +116,22 @@ PAPER = _protocol("paper", _PAPER, empty="no_value", least_motion_pixels=0.0, ot
 # half a pixel or more in the source or in the edit: what is still in both costs nothing. Four metrics on CLIP share one way to
 # shrink frames and keep the middle of tall ones, and an edit that fits both prompts alike is half a success.
 CORRECTED = _protocol("corrected", _RELEASED, empty="leave_out", least_motion_pixels=0.5, others=_CORRECTED_NETWORKS)
+
+
+EDITING = Benchmark(
+    use="Scoring edits by prompt in four tasks: success, faithfulness to the clip, steadiness.",
+    limits=(
+        "The videos and prompts of the paper were never released; footage and prompts are those of whoever built this.",
+        "Nobody made the edits that are asked for: there is no truth to compare with, and scores are of networks that have their"
+        " own errors.",
+    ),
+    paper=Paper(
+        "editboard",
+        "inproceedings",
+        "EditBoard: Towards a Comprehensive Evaluation Benchmark for Text-Based Video Editing Models",
+        {"booktitle": "AAAI", "year": "2025", "url": "https://github.com/Samchen2003/EditBoard"},
+    ),
+    protocol="editboard/corrected",
+    baseline="edit_recolour",
+    generated={"embedded_edits": "made by a virtual camera over pictures"},
+)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "recipe": {"reinpaint": "inpaintbench.wings.reinpaint.recipe:ReinpaintRecipe"},
-    "benchmark": {"reinpaint": "inpaintbench.wings.reinpaint.about:REINPAINT"},
+    "benchmark": {"reinpaint": "inpaintbench.wings.reinpaint.protocol:REINPAINT"},
     "command of build": {"reinpaint": "inpaintbench.wings.reinpaint.build:build_reinpaint"},
     "metric": {
         "reinpaint_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintPsnr",

@@ -1,13 +1,14 @@
 """The two protocols of re-inpainting self-consistency (2024): as the paper scores, and corrected.
 
 The second method, its constants and the second masks are choices of a run; they stand behind a ``+`` in the fingerprint of its
-scores.
+scores. Below the protocols stands what cards and pages say of their benchmarks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from inpaintbench.benchmarks import Benchmark, Paper
 from inpaintbench.catalogue import Deviation
 from inpaintbench.eval.protocols.base import POOLED, SSIM_VARIANTS, Constant, Protocol, mean_of_decibels
 from inpaintbench.wings.reinpaint.engine import SUBMETRICS
@@ -92,4 +93,22 @@ CORRECTED = Protocol(
     primary=("lpips", "frame"),
     scorer=_SCORER,
     metrics=_metrics((SECOND, KNOWN, EXCESS, ORIGINAL), psnr=POOLED, composited=True),
+)
+
+
+REINPAINT = Benchmark(
+    use="Scoring inpainting without a reference, by inpainting results again, and against the truth by area.",
+    limits=(
+        "Consistency is not correctness: a method can repeat itself and be wrong.",
+        "The paper states neither its patch size nor the ranges of its strokes: those of the recipe are a choice.",
+    ),
+    paper=Paper(
+        "reinpainting",
+        "misc",
+        "Assessing Image Inpainting via Re-Inpainting Self-Consistency Evaluation",
+        {"author": "Tianyi Chen and Jianfu Zhang and Yan Hong and Yiyi Zhang and Liqing Zhang", "year": "2024"},
+    ),
+    protocol="reinpaint/corrected",
+    scored_besides="inpaintbench eval run --for reinpainting",
+    generated={"embedded_photographs": "the few photographs that come with the program"},
 )

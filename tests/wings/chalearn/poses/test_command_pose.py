@@ -9,7 +9,7 @@ import pytest
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses.command import CommandPose
+from inpaintbench.wings.chalearn.poses import CommandPose
 
 BRIGHTEST = """
 import json, sys

@@ -10,8 +10,7 @@ import pytest
 from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.models import weights
-from inpaintbench.wings.chalearn.poses import JOINT_NAMES
-from inpaintbench.wings.chalearn.poses.keypoint_rcnn import KEYPOINTS, LEAST_SCORE, KeypointRcnn, _build, people
+from inpaintbench.wings.chalearn.poses import JOINT_NAMES, KEYPOINTS, LEAST_SCORE, KeypointRcnn, _keypoint_network, people
 
 torch = pytest.importorskip("torch")
 detection = pytest.importorskip("torchvision.models.detection")
@@ -28,7 +27,7 @@ def test_the_network_takes_the_parameters_that_torchvision_publishes() -> None:
     with torch.device("meta"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = detection.keypointrcnn_resnet50_fpn(weights=None, weights_backbone=None).state_dict()
-        ours = _build()
+        ours = _keypoint_network()
     shapes = {name: tuple(value.shape) for name, value in theirs.items() if not name.endswith("num_batches_tracked")}
     assert {name: tuple(value.shape) for name, value in ours.state_dict().items()} == shapes
     assert sum(value.numel() for value in ours.parameters()) > 59e6

@@ -11,8 +11,7 @@ import pytest
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, NotMeasurable, UnknownNameError
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.poses import POSES, estimator, identity
-from inpaintbench.wings.chalearn.poses.stored import Stored
+from inpaintbench.wings.chalearn.poses import POSES, Stored, estimator, identity
 
 PICTURE = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
 NOSE = {"name": "nose", "x": 1.5, "y": 2}

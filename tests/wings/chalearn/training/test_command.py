@@ -8,12 +8,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.wings.chalearn.commands.training import train
+from inpaintbench.wings.chalearn.commands import train
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 app = typer.Typer()
-app.command()(train)
+app.command()(expanded(train))
 
 
 def call(*arguments: object) -> str:

@@ -1,1 +1,0 @@
-"""Commands of the challenges: their benchmarks, training, and ranking as they ranked."""
