@@ -2,7 +2,11 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
+import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -55,6 +59,50 @@ def test_a_block_that_fails_keeps_the_old_folder_and_its_own_error(tmp_path: Pat
         raise ConnectionResetError  # an error of the system, but none of the disk
     assert contents(tmp_path) == {"report/old": "old"}
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from inpaintbench import files
+target, exchanges, at = pathlib.Path(sys.argv[1]), sys.argv[2] == "exchanges", int(sys.argv[3])
+steps, rename, exchanged = 0, pathlib.Path.rename, files._exchanged
+def step(done):
+    global steps
+    steps += 1
+    if steps == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done
+def by_exchange(one, other):
+    step(None)
+    return step(exchanged(one, other)) if exchanges else False
+files._exchanged = by_exchange
+pathlib.Path.rename = lambda one, other: (step(None), step(rename(one, other)))
+with files.replacing(target) as folder:
+    (folder / "new").write_text("new")
+"""
+
+
+@pytest.mark.parametrize("way", ["exchanges", "renames"])
+def test_whoever_is_killed_in_the_middle_leaves_one_of_both_folders(tmp_path: Path, way: str) -> None:
+    """Also where the file system cannot exchange folders, once somebody writes there again."""
+    target, seen = tmp_path / "report", []
+    for at in range(1, 7):
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir()
+        (target / "old").write_text("old")
+        words = [sys.executable, "-c", KILLED, str(target), way, str(at)]
+        done = subprocess.run(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}, check=False)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL
+        seen.append("none" if not target.exists() else next(iter(contents(target))))
+        assert way == "renames" or target.exists()
+        with pytest.raises(ZeroDivisionError), replacing(target):
+            raise ZeroDivisionError
+        assert contents(tmp_path) in ({"report/old": "old"}, {"report/new": "new"})
+        assert [path.name for path in tmp_path.iterdir()] == ["report"]
+    assert contents(target) == {"new": "new"}
+    assert seen == {"exchanges": ["old", "new"], "renames": ["old", "old", "none", "none", "new"]}[way]
 
 
 def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:

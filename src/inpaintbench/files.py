@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import ctypes
 import errno
 import fcntl
 import glob
@@ -44,6 +45,8 @@ _MOST_UNASSIGNED = 0.01
 
 # Of <linux/fs.h>: gives a file the blocks of another.
 _FICLONE = 0x40049409
+# Of <fcntl.h> and <linux/fs.h>: paths are as they stand, and two names are exchanged.
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def file_sha256(path: Path) -> str:
@@ -225,10 +228,18 @@ def sync_tree(folder: Path) -> None:
         sync(path)
 
 
+def _exchanged(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step; False where the system or the file system cannot."""
+    exchange = getattr(ctypes.CDLL(None), "renameat2", None)
+    names = (_AT_FDCWD, os.fsencode(one.absolute()), _AT_FDCWD, os.fsencode(other.absolute()))
+    return exchange is not None and exchange(*names, _RENAME_EXCHANGE) == 0
+
+
 @contextmanager
 def replacing(target: Path, *, what: str = "") -> Iterator[Path]:
     """A new folder that takes the place of ``target`` when the block ends well, or leaves no trace; ``what`` begins the sentence
-    of its error.
+    of its error. Whoever is killed meanwhile leaves the old one or the new one there; where the file system cannot exchange
+    folders, what was killed between two steps leaves none, and the next call puts the old one back first.
 
     Raises:
         WorkspaceError: the disk is full, or the folder cannot be written.
@@ -236,19 +247,24 @@ def replacing(target: Path, *, what: str = "") -> Iterator[Path]:
     made = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.tmp")
     old = made.with_suffix(".old.tmp")
     try:
-        for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):  # of a run that was killed
+        # Of runs that were killed; an old folder whose new one had not come is the one that counts.
+        for leftover in sorted(target.parent.glob(f".{glob.escape(target.name)}.*.tmp")):
+            if leftover.name.endswith(".old.tmp") and not target.exists():
+                leftover.rename(target)
             shutil.rmtree(leftover, ignore_errors=True)
         made.mkdir(parents=True)
         yield made
         sync_tree(made)
-        if target.exists():
-            target.rename(old)
-        try:
+        if not target.exists():
             made.rename(target)
-        except OSError:
-            if old.exists():
+        elif not _exchanged(made, target):
+            target.rename(old)
+            try:
+                made.rename(target)
+            except OSError:
                 old.rename(target)
-            raise
+                raise
+        sync(target.parent)
     except OSError as error:
         if not is_disk_error(error):
             raise
