@@ -176,7 +176,7 @@ def exposed(shares: Iterable[tuple[float | None, int]]) -> Exposed:
 
 
 def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> ItemView:
-    """View of an item for a method: the input, the hole where the benchmark gives it, an edit's prompts and object mask.
+    """View of an item for a method: input, the hole where the benchmark gives it, prompts and object mask of an edit, captions.
 
     The view has no truth; the input of an edit is the truth. The exact mask of an object that is to be removed stays with the
     scoring: the hole is what a method is told.
@@ -190,7 +190,7 @@ def input_view(root: Path | str, row: Plain, *, oracle_mask: bool = False) -> It
     parts: dict[str, Callable[[], Any]] = {"input": lambda: corrupted(root, row, hole)}
     if has_hole(row) and (row["hole_is_given"] or oracle_mask):
         parts["hole"] = hole
-    return _view(row, parts | _edit_parts(root, row))
+    return _view(row, parts | _told_parts(root, row))
 
 
 def corrupted(root: Path | str, row: Plain, hole: Callable[[], Hole], *, truth: Callable[[], Frames] | None = None) -> Frames:
@@ -231,10 +231,8 @@ def scoring_views(
     truth = _cached(lambda: truth_of(root, row))
     given = _cached(lambda: corrupted(root, row, hole, truth=truth))
     shared = shared or Shared()
-    parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _edit_parts(root, row)
+    parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _told_parts(root, row)
     parts |= ({"object_mask": hole} if object_is_hole else {}) | _masks(root, row, ("object_mask", "effect_mask"))
-    if "prompts" not in parts and (caption := row.get("attributes", {}).get("caption")):
-        parts["prompts"] = lambda: Prompts(None, caption, hole=row["attributes"].get("caption_hole"))
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
     known = given if known_from == "input" or is_unpaired(row) else truth
@@ -245,10 +243,12 @@ def scoring_views(
     return views
 
 
-def _edit_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
-    """Parts of an edit besides its frames: prompts and object mask, where the item has them; nothing of other items."""
+def _told_parts(root: Path | str, row: Plain) -> dict[str, Callable[[], Any]]:
+    """Parts besides the frames, where the item has them: prompts and object mask of an edit, of other items what people say."""
     if not is_edit(row):
-        return {}
+        told = row.get("attributes", {})
+        captions = Prompts(None, told.get("caption", ""), hole=told.get("caption_hole"))
+        return {"prompts": lambda: captions} if captions.target else {}
     prompts = Prompts(row["source_prompt"], row["target_prompt"] or "", row.get("instruction"))
     return {"prompts": lambda: prompts} | _masks(root, row, ("object_mask",))
 

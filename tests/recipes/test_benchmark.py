@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,9 @@ from scipy import ndimage
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InputError, RunError
+from inpaintbench.eval.methods.command import Command
+from inpaintbench.eval.methods.each_frame import Telea
+from inpaintbench.eval.scoring.predict import content_of_item
 from inpaintbench.executors.base import Rejection
 from inpaintbench.recipes.benchmark import BenchmarkRecipe
 from inpaintbench.recipes.merging import merge
@@ -289,7 +293,43 @@ def test_vpbench_is_prepared_as_its_evaluation_does_it(tmp_path: Path) -> None:
             expected = np.asarray(Image.fromarray(frame).resize((72, 48), Image.Resampling.LANCZOS))
             np.testing.assert_array_equal(made, expected if wanted is None else expected > wanted)
     assert row["fps"] == 9.5
-    assert (view.prompts.target, view.prompts.hole, view.prompts.source) == ("a wall", "a door", None)
+    for seen in (view, frozen.input_view(folder, row)):
+        assert (seen.prompts.target, seen.prompts.hole, seen.prompts.source) == ("a wall", "a door", None)
+
+
+def test_what_people_say_of_a_clip_reaches_programs_that_take_a_prompt(tmp_path: Path) -> None:
+    root = tmp_path / "set"
+    vpbench(root)
+    with (root / "our_video_inpaint.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        prompts = ("video_inpainting_prompt", "image_inpainting_prompt")
+        table.writerow(["path", "mask_id", "start_frame", "end_frame", "fps", *prompts])
+        table.writerow(["000005000001.0.mp4", 2, 3, 7, 8, 'a wall, "in red"', "a door"])
+        table.writerow(["000000000855_854996.mp4", 2, 3, 7, 8, "", ""])
+    spec = SourceSpec("removal_folders", {"folder": str(root), "layout": "vpbench"})
+    _, folder, dataset = built(tmp_path / "workspace", BenchmarkRecipe(fit="none", dilations=0), spec)
+    (tmp_path / "mine.py").write_text(
+        "import json, pathlib, shutil, sys\n"
+        "source, target = map(pathlib.Path, sys.argv[1:3])\n"
+        "beside = source / 'prompts.json'\n"
+        "print(sys.argv[3:], json.loads(beside.read_text()) if beside.exists() else None)\n"
+        "for path in source.glob('frame_*.png'): shutil.copy(path, target / path.name)\n"
+    )
+    program = f"{sys.executable} {tmp_path / 'mine.py'} {{input}} {{output}} {{prompt}} {{hole_prompt}}"
+    run = tmp_path / "run"
+    done = run_here("eval", "run", folder, "--method", f"mine={program}", "--run", run, "--workers", "0", "--despite-check")
+    assert done.returncode == 0, done.stderr
+    rows = by_name(dataset)
+    logs = {name: (run / f"logs/methods/mine/{row['item_id']}.txt").read_text() for name, row in rows.items()}
+    told = {"source": None, "target": 'a wall, "in red"', "hole": "a door"}
+    given = ['a wall, "in red"', "a door"]
+    assert f"{given} {told}" in logs["000005000001_2_3"]
+    assert "['', ''] None" in logs["000000000855_854996_2_3"]
+    # Other words, another result; of methods that read none the same.
+    row = rows["000005000001_2_3"]
+    other = {**row, "attributes": {**row["attributes"], "caption": "a fence"}}
+    contents = [[content_of_item(one, leaf) for one in (row, other)] for leaf in (Command(command=program), Telea())]
+    assert [len(set(both)) for both in contents] == [2, 1]
 
 
 # What cannot be used

@@ -23,6 +23,8 @@ def told(name: str, *shapes: Shape, task: Task = "inpainting") -> str:
         ("propainter", [SMALL], "inpainting", "Estimates optical flow on frames whose holes are not masked: here it finds"),
         ("vace", [SMALL], "inpainting", "Finds the colour (128, 128, 128) under the hole"),
         ("vace", [SMALL], "inpainting", "Takes a prompt, and gets an empty one."),
+        ("vace", [SMALL._replace(captioned=True)], "inpainting", "Takes a prompt, and gets the item's caption."),
+        ("vace", [SMALL._replace(captioned=True), SMALL, HD], "inpainting", "the item's caption, of 2 items an empty one."),
         ("vace", [HD, SMALL], "inpainting", "1 item is resized to that"),
         ("vace", [SMALL], "inpainting", "some are repeated (12 become 13) and cut off again"),
         ("sttn", [SMALL, SMALL], "inpainting", "Works at 432x240: 2 items are resized to that, and the results back."),

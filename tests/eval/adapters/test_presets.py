@@ -211,10 +211,10 @@ def test_what_a_preset_lacks_is_told_before_it_runs(tmp_path: Path) -> None:
 def test_a_table_keeps_the_quotation_marks_of_a_prompt(tmp_path: Path) -> None:
     layout = layouts()["videopainter"]
     for prompt in ('a sign that says "stop", in red', ""):
-        write_texts(tmp_path, layout, {"{prompt}": prompt}, [])
+        write_texts(tmp_path, layout, {"{prompt}": prompt, "{hole_prompt}": f"{prompt}!"}, [])
         with (tmp_path / "captions.csv").open(newline="") as file:
             (row,) = csv.DictReader(file)
-        assert row == {"Video_Index": "1", "Video_Caption": f"{prompt} ", "Masked_Target_Caption": f"{prompt} "}
+        assert row == {"Video_Index": "1", "Video_Caption": f"{prompt} ", "Masked_Target_Caption": f"{prompt}! "}
 
 
 def test_weights_are_found_beside_the_caller_and_in_the_program_s_own_folder(

@@ -123,6 +123,7 @@ def write_edit(folder: Path, prompts: Prompts, object_mask: Iterable[npt.NDArray
     """Write ``prompts.json`` and, where there is one, the mask of the object as ``object_mask_0000.png``, white = object."""
     told = {"source": prompts.source, "target": prompts.target or None}
     told |= {"instruction": prompts.instruction} if prompts.instruction else {}
+    told |= {"hole": prompts.hole} if prompts.hole else {}
     (folder / "prompts.json").write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
     for index, inside in enumerate(object_mask):
         video.write_image(folder / f"object_mask_{index:04d}.png", inside)
@@ -230,6 +231,8 @@ class Shape(NamedTuple):
     frames: int
     blanked: bool
     """The hole holds the dataset's filling, where no picture is."""
+    captioned: bool = False
+    """Somebody says what it shows."""
 
 
 def departures(layout: Layout, shapes: Iterable[Shape], *, task: Task, divisor: Divisor) -> list[str]:
@@ -249,7 +252,10 @@ def departures(layout: Layout, shapes: Iterable[Shape], *, task: Task, divisor: 
     if layout.looks_into and any(shape.blanked for shape in counted):
         told.append(f"{layout.looks_into}: here it finds the filling of the hole, since no method sees the truth.")
     if task != "editing" and any("{prompt}" in text for text in (*layout.started, *layout.files.values())):
-        told.append("Takes a prompt, and gets an empty one.")
+        silent = sum(number for shape, number in counted.items() if not shape.captioned)
+        partly = f", of {count(silent, 'item')} an empty one" if silent else ""
+        said = "an empty one" if silent == counted.total() else f"the item's caption{partly}"
+        told.append(f"Takes a prompt, and gets {said}.")
     told += [*_sizes(layout, counted, divisor), *_lengths(layout, counted)]
     if layout.dilates != "none":
         told.append(f"Grows the hole by itself ({layout.dilates}), so it is shown less than other methods.")

@@ -48,7 +48,8 @@ class PythonCallable(Method):
     The module may lie in the current folder. A class is made once in each worker, with the further arguments, and its
     instance is called: what it loads in ``__init__`` stays loaded. Hole is None where a benchmark hides it or has none. Of an
     edit a callable is also given what it has parameters for: ``source_prompt``, ``target_prompt`` and ``instruction`` (None
-    where the item has none) and ``object_mask`` (``bool[T, H, W]``, None where there is none). A callable may say what sides
+    where the item has none) and ``object_mask`` (``bool[T, H, W]``, None where there is none); of a clip that somebody
+    describes ``target_prompt`` says how. A callable may say what sides
     have to be multiples of in its attribute ``divisor``, and that it keeps nothing of an item: ``stateless = True``. Other
     callables are called by several processes, none of which sees two items of one clip. The method's identity holds name,
     size and time of the module's own file, not of what it imports.
@@ -181,8 +182,9 @@ class HttpEndpoint(Method):
 
     The request is a POST whose body is a NumPy archive (``np.savez``): ``frames`` ``uint8[T, H, W, 3]``, ``fps`` and
     ``item_id``; ``hole`` ``bool[T, H, W]`` where the benchmark gives one; of an edit ``source_prompt`` and ``target_prompt``
-    (empty where the item has none) and, where it has them, ``instruction`` and ``object_mask``. The answer is one with
-    ``frames`` of that shape. A server that is busy (429, 502 to 504) is asked again. Another ``model`` makes predictions anew.
+    (empty where the item has none) and, where it has them, ``instruction`` and ``object_mask``; of a clip that somebody
+    describes ``target_prompt``. The answer is one with ``frames`` of that shape. A server that is busy (429, 502 to 504) is
+    asked again. Another ``model`` makes predictions anew.
 
     Args:
         url: where, ``http://`` or ``https://``.

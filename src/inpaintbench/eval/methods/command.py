@@ -44,7 +44,7 @@ class Command(Method):
 
     For an edit ``prompts.json`` lies beside the frames (``{"source": ..., "target": ...}``, null what the item has not, and
     ``"instruction"`` where it has one), and the mask of the object, where there is one, as ``object_mask_0000.png``, white =
-    object.
+    object; for a clip that somebody describes its ``"target"`` is that, and ``"hole"`` what fills the hole.
 
     The program and arguments that name existing files may be relative to the folder the caller runs in, or to ``folder``. All
     processes that the program started are killed when it ends, when its time is up and when this process dies. Both of its
@@ -274,7 +274,7 @@ class Command(Method):
             **{place: str(value) for place, value in {**self._fixed, **named}.items() if value is not None},
             "{input}": str(source), "{output}": str(target), "{name}": "clip", "{fps}": str(layout.clip_fps),
             "{frames}": str(frames), "{seconds}": str(math.ceil(frames / layout.clip_fps)), "{width}": str(width),
-            "{height}": str(height), "{prompt}": prompt,
+            "{height}": str(height), "{prompt}": prompt, "{hole_prompt}": (prompts and prompts.hole) or prompt,
             "{negative_prompt}": self._negative, "{source_prompt}": (prompts.source or "") if prompts else "",
             "{instruction}": (prompts.instruction or "") if prompts else "",
             "{device}": "cuda" if has_card() else "cpu",

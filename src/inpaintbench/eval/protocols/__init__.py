@@ -76,9 +76,9 @@ class Applicable:
         edits = {"prompts", "object_mask"} if any(map(frozen.is_edit, rows)) else set()
         hole = {"hole"} if any(frozen.has_hole(row) and row["hole_is_given"] for row in rows) else set()
         joints = {"joints"} if any(row["attributes"].get("joints") for row in rows) else set()
-        self._given = {"input"} | hole | edits
         # Where nothing is missing the hole that metrics see is the whole frame, so there always is one.
         captions = {"prompts"} if any(row["attributes"].get("caption") for row in rows) else set()
+        self._given = {"input"} | hole | edits | captions
         self._scored = {"truth", "hole", "prediction", "composite"} | joints | edits | captions
         self._again = any(row.get("second_hole_file_names") for row in rows)
 

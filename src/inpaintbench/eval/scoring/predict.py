@@ -32,7 +32,7 @@ from inpaintbench.eval.scoring.effort import APART, STATELESS, UNWATCHED, Repeat
 from inpaintbench.eval.scoring.run_folder import BETWEEN, OPTION, REFERENCE, TASK, remember, remember_settings
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks, state_cost
 from inpaintbench.executors.base import Task as StepTask
-from inpaintbench.manifest import column
+from inpaintbench.manifest import column, mapping_of
 from inpaintbench.steps import predict_step, repeat_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
 from inpaintbench.view import ItemView, composite_in_place
@@ -115,6 +115,8 @@ def predict(
     folder = str(Path(root).resolve())
     columns = (column(dataset, name) for name in _CONTENT)
     facts = [dict(zip(_CONTENT, values, strict=True)) for values in zip(*columns, strict=True)]
+    for row, told in zip(facts, column(dataset, "attributes") if "prompts" in leaf.uses else (), strict=False):
+        row["attributes"] = mapping_of(told) if isinstance(told, str) else told or {}
     ids = [row["item_id"] for row in facts]
     tasks = Tasks(
         pa.array(ids),
@@ -130,9 +132,10 @@ def predict(
     remember(executor.workspace, label, OPTION, option_of(method) + " --oracle-mask" * (label != method.label))
     # Of every item what decides how it is handed to a program.
     names = ("width", "height", "frames", "input_file_name", "hole_file_name")
+    captioned = (bool(row.get("attributes", {}).get("caption")) for row in facts)
     shapes = [
-        Shape(width, height, frames, blanked=bool(hole) and not stored)
-        for width, height, frames, stored, hole in zip(*(column(dataset, name) for name in names), strict=True)
+        Shape(width, height, frames, blanked=bool(hole) and not stored, captioned=told)
+        for width, height, frames, stored, hole, told in zip(*(column(dataset, name) for name in names), captioned, strict=True)
     ]
     task: ItemTask = "removal" if dataset.recipe.get("recipe") == "removal" else "inpainting"
     told = [*leaf.departures(shapes, task="editing" if frozen.is_edit(dataset.items[0]) else task), *remarks]
@@ -273,8 +276,10 @@ def content_of_item(row: Plain, leaf: Any) -> str:
     """Identity of all that a method's result on an item depends on besides its constants."""
     # A leaf that reads files of its own says when they change.
     files = leaf.content(row["item_id"])
-    mask = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
-    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], files, *mask)
+    more = [row["object_mask_sha256"]] if row.get("object_mask_sha256") else []
+    if "prompts" in leaf.uses:
+        more += [told for name in ("caption", "caption_hole") if (told := row.get("attributes", {}).get(name))]
+    return content_id(row["item_id"], row["truth_rgb_sha256"], row["hole_sha256"], row["input_sha256"], row["fill"], files, *more)
 
 
 def predict_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Prediction]:
