@@ -407,6 +407,45 @@ def vpbench() -> Callable[[Result], Values]:
     return compared
 
 
+# As small as I3D takes, and as long, by frames forth and back.
+_FVID_FRAMES, _FVID_SIZE = 16, (256, 144)
+
+
+def fvid(stored: Sequence[Result]) -> Values:
+    """VideoPainter's distance of sets of results, by its functions and its network in train mode, as it leaves it."""
+    import metrics
+    import scipy.linalg
+
+    from inpaintbench.models import i3d as networks
+    from inpaintbench.models.i3d_network import Parameters
+
+    root = scipy.linalg.sqrtm  # `disp` is gone from later packages
+    scipy.linalg.sqrtm = lambda matrix, disp=True: root(matrix) if disp else (root(matrix), 0.0)
+    torch.manual_seed(0)
+    own, theirs = Parameters(), metrics.InceptionI3d(400, in_channels=3, final_endpoint="Logits")
+    theirs.load_state_dict(own.state_dict(), strict=False)
+    networks.network = lambda *names, **options: own  # type: ignore[assignment]  # noqa: ARG005
+    protocol = PROTOCOLS.get("vpbench/as-published")
+    metric = METRICS.get("vfid")(regions=("frame",), band_radius_pixels=8, **protocol.metrics["vfid"])
+    real, made, vectors = [], [], []
+    for result in stored:
+        at = np.resize(np.r_[: len(result.truth), len(result.truth) - 1 : -1 : -1], _FVID_FRAMES)
+        clips = [np.stack([cv2.resize(one, _FVID_SIZE) for one in clip])[at] for clip in (result.truth, result.prediction)]
+        levels = clips[0].astype(np.float32) / 255.0
+        truth = (np.clip((2.0 * levels - 1.0) * 0.5 + 0.5, 0, 1) * 255).astype(np.uint8)
+        pictures = [[Image.fromarray(frame) for frame in clip] for clip in (truth, clips[1])]
+        for kept, found in zip((real, made), metrics.calculate_i3d_activations(*pictures, theirs, "cpu"), strict=True):
+            kept.append(found)
+        hole = np.ones(clips[0].shape[:3], np.bool_)
+        view = ItemView.of_arrays(truth=clips[0], composite=clips[1], hole=hole, shared=Shared(compute=Compute(device="cpu")))
+        vectors.append(metric.measure(view.declaring(metric.name, metric.parts))["frame"].features)
+    found = {}
+    for count in (len(stored) // 4, len(stored) // 2, len(stored)):
+        ours = metric.compare(vectors[:count], [result.name for result in stored[:count]])
+        found[f"FVID of {count} results"] = float(metrics.calculate_vfid(real[:count], made[:count])), float(ours.value)
+    return found
+
+
 def five() -> Callable[[Result], Values]:
     """FiVE's columns of one clip, of all its frames."""
     _stubs("imageio", "qwen_vl_utils", "cotracker", "cotracker.predictor", "cotracker.utils", "cotracker.utils.visualizer")
@@ -516,6 +555,10 @@ BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {
 }
 
 
+# What compares sets of results in place of each.
+SETS: Mapping[str, Callable[[Sequence[Result]], Values]] = {"vpbench": fvid}
+
+
 def main() -> None:
     """Print a table for each checkout."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -544,6 +587,10 @@ def main() -> None:
                 f"| {column} | {int(known.sum())} | {theirs[known].min():.6g} | {theirs[known].max():.6g} "
                 f"| {apart.max():.2g} | {relative.max():.2g} |"
             )
+        if name in SETS:
+            print("\n| set | released | here | relative |\n|---|---|---|---|")
+            for column, (theirs, ours) in SETS[name](list(results(6 if options.quick else 20))).items():
+                print(f"| {column} | {theirs:.10g} | {ours:.10g} | {abs(theirs - ours) / abs(theirs):.1g} |")
         print()
 
 
