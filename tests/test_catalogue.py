@@ -21,6 +21,8 @@ KINDS = {
         {
             "base",
             "removal_layouts",
+            "clip_tables",
+            "user_tables",
             "removal_objects",
             "figure",
             "edit_prompts",

@@ -26,7 +26,7 @@ from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
 from inpaintbench.manifest import version_of as version_of
 from inpaintbench.tables import flat, last_places
-from inpaintbench.types import UNPAIRED, Attribute, Dataset, Frames, Hole, Joint, Plain, Prompts
+from inpaintbench.types import TOLD, UNPAIRED, Attribute, Dataset, Frames, Hole, Joint, Plain, Prompts
 from inpaintbench.view import ItemView, composite, composite_in_place
 from inpaintbench.workspace import Workspace
 
@@ -233,6 +233,10 @@ def scoring_views(
     shared = shared or Shared()
     parts = {"hole": hole, "input": given} | ({} if is_unpaired(row) else {"truth": truth}) | _told_parts(root, row)
     parts |= ({"object_mask": hole} if object_is_hole else {}) | _masks(root, row, ("object_mask", "effect_mask"))
+    about = {**row.get("attributes", {}), **row.get("generator_parameters", {}).get("questions", {})}
+    if told := {name: about[name] for name in TOLD if about.get(name)}:
+        asked = parts["prompts"]() if "prompts" in parts else Prompts(None, "")
+        parts["prompts"] = lambda: asked._replace(more=told)
     if joints := row.get("attributes", {}).get("joints"):
         parts["joints"] = lambda: tuple(Joint(**joint) for joint in joints)
     known = given if known_from == "input" or is_unpaired(row) else truth

@@ -120,6 +120,13 @@ class TextEvent:
     """Style fields that the subtitle file states (ASS); None when it states none."""
 
 
+# Questions that a data set puts about an edit: of yes and no about the source and the target, and a choice whose b is right.
+QUESTIONS = ("source_yes_no_question", "target_yes_no_question", "multiple_choice_question")
+# What it says of an object that is to be removed: its name, and the kinds of its after-effects.
+ABOUT_OBJECTS = ("object_name", "after_effects")
+TOLD = (*QUESTIONS, *ABOUT_OBJECTS)
+
+
 class Prompts(NamedTuple):
     """What an edit is asked for by: a description of the clip before and after it, an instruction, or both; or what people say
     of a clip with a hole."""
@@ -132,6 +139,8 @@ class Prompts(NamedTuple):
     """What is to be done to the clip; None where there are descriptions alone."""
     hole: str | None = None
     """Description of what fills the hole; None where nobody says it."""
+    more: Mapping[str, str] | None = None
+    """What else a data set says to whoever judges an item, by the names of ``TOLD``; methods are never given it."""
 
 
 @dataclass(frozen=True)

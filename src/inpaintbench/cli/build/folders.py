@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe, read_option
+from inpaintbench.curation.sources.clip_tables import FILMS, TABLE, matched, read_columns
 from inpaintbench.curation.sources.mask_values import MASK_VALUES
 from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
 from inpaintbench.curation.sources.removal_layouts import CLASSIC, GENERIC, NAMES
@@ -20,6 +22,14 @@ from inpaintbench.recipes.stages import SourceSpec
 DEMO_CLIPS, DEMO_ITEMS = 8, 24
 
 
+def columns_of_table(path: Path, columns: str | None, films: tuple[str, ...]) -> dict[str, str]:
+    """Our columns of a table of clips -> its own; those that were guessed are told."""
+    table = matched(path, read_option(read_columns, columns) if columns else None, films=films)
+    if table.sentence:
+        console.say(table.sentence)
+    return dict(table.columns)
+
+
 def build_removal(
     *,
     out: Out,
@@ -30,6 +40,7 @@ def build_removal(
     clips: Path | None = None,
     masks: Path | None = None,
     truth: Path | None = None,
+    columns: str | None = None,
     allow_unmatched: bool = False,
     effects: Path | None = None,
     mask_values: Annotated[str | None, Among(MASK_VALUES)] = None,
@@ -44,9 +55,12 @@ def build_removal(
         items: Render so many items; their truth is exact. [default: none]
         pairs: Folder of a data set with truths; --layout says whose.
         layout: How --pairs is laid out. [default: none]
-        clips: Folder of clips with an object (videos, or folders of frames).
+        clips: Folder of clips with an object (videos, or folders of frames); or a table of clips, their masks and truths: CSV,
+            JSON, JSON lines or Parquet.
         masks: Folder of its masks, by the names of the clips.
         truth: Folder of the same clips without it. [default: nobody has them]
+        columns (OURS=THEIRS,...): What the table calls input, mask, truth, name, caption, object and effects.
+            [default: by names and values]
         allow_unmatched: Leave out what has no partner of its name.
         effects: Table of their side effects: clip, side_effect, strength. [default: by folders]
         mask_values: Levels of masks that are the object; quad: 0 object, 63 overlap, 127 what it changes, 255 the rest.
@@ -59,8 +73,13 @@ def build_removal(
         raise UsageError("give --items N or --demo, --pairs FOLDER with --layout NAME, or --clips FOLDER with --masks FOLDER")
     if bool(pairs) != bool(layout):
         raise UsageError("--pairs and --layout go together: the one says where a data set lies, the other whose layout it has")
-    if (clips is None) != (masks is None) or (truth and not clips):
-        raise UsageError("--clips needs --masks of the same names, and --truth goes with both")
+    table = clips is not None and clips.is_file()
+    if table and (masks or truth):
+        raise UsageError("a table of clips says where their masks and truths lie; leave out --masks and --truth")
+    if not table and ((clips is None) != (masks is None) or (truth and not clips)):
+        raise UsageError("--clips needs --masks of the same names, and --truth goes with both; or give a table: --clips TABLE")
+    if columns and not table:
+        raise UsageError("--columns says what a table calls its columns; give one: --clips TABLE")
     if effects and not (pairs or clips):
         raise UsageError("--effects says something of --pairs or --clips; those of rendered items are known")
     if mask_values and not (pairs or clips):
@@ -73,6 +92,7 @@ def build_removal(
             "truth": None if truth is None else str(truth), "allow_unmatched": allow_unmatched, "fps": fps,
             "effects": None if effects is None else str(effects), **owning.constants,
             **({"mask_values": mask_values} if mask_values else {}),
+            **({"layout": TABLE, "columns": columns_of_table(clips, columns, FILMS)} if clips and table else {}),
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)
@@ -85,6 +105,7 @@ def build_benchmark(
     clips: Path | None = None,
     masks: Path | None = None,
     layout: Annotated[str | None, Among(CLASSIC)] = None,
+    columns: str | None = None,
     demo: Demo = False,
     allow_unmatched: bool = False,
     lengthen: Annotated[str, Among(LENGTHEN)] = "reject",
@@ -96,9 +117,11 @@ def build_benchmark(
     """Clips with masks of their own, measured as papers do.
 
     Footage:
-        clips: Folder of clips (videos, folders of frames), or of a data set with --layout.
+        clips: Folder of clips (videos, folders of frames), or of a data set with --layout; or a table of clips and their masks:
+            CSV, JSON, JSON lines or Parquet.
         masks: Folder of their masks, by the names of the clips.
         layout: How a data set is laid out. [default: none]
+        columns (OURS=THEIRS,...): What the table calls input, mask, name and caption. [default: by names and values]
         allow_unmatched: Leave out what has no partner of its name.
         fps: Frames a second of folders of frames.
 
@@ -109,8 +132,15 @@ def build_benchmark(
     """
     if bool(clips) == demo:
         raise UsageError("give --clips FOLDER with --masks FOLDER, --clips FOLDER with --layout NAME, or --demo")
-    if clips and bool(masks) == bool(layout):
-        raise UsageError("--clips needs either --masks of the same names, or the --layout of a data set that has them")
+    table = clips is not None and clips.is_file()
+    if table and (masks or layout):
+        raise UsageError("a table of clips says where their masks lie; leave out --masks and --layout")
+    if clips and not table and bool(masks) == bool(layout):
+        raise UsageError(
+            "--clips needs either --masks of the same names, or the --layout of a data set; or it is a table of both"
+        )
+    if columns and not table:
+        raise UsageError("--columns says what a table calls its columns; give one: --clips TABLE")
     if layout in NAMES and layout not in CLASSIC:
         raise UsageError(f"data sets of the layout {layout!r} have no truth under their masks: build removal --pairs reads them")
     usual: dict[str, Any] = {"name": "Video inpainting demo"} if demo else {}
@@ -120,7 +150,7 @@ def build_benchmark(
         constants: dict[str, Any] = {
             "folder": str(clips), "layout": layout or GENERIC, "masks": None if masks is None else str(masks),
             "allow_unmatched": allow_unmatched, "fps": fps, "lengthen": lengthen, "masks_of_any_size": recipe.fit == "stretch",
-            **owning.constants,
+            **owning.constants, **({"layout": TABLE, "columns": columns_of_table(clips, columns, FILMS[:2])} if table else {}),
         }  # fmt: skip
         RemovalFolders(**constants).found()  # before there is a folder
         source = SourceSpec("removal_folders", constants)

@@ -360,8 +360,8 @@ class EditClips(SourceLeaf):
 
 def edit_of(asked: Asked) -> dict[str, Any]:
     """An edit as plain data, as the fact ``EDITS`` holds it."""
-    names = ("task", "source_prompt", "target_prompt", "object", *(["instruction"] if asked.instruction else []))
-    return {name: getattr(asked, name) for name in names}
+    named = {name: getattr(asked, name) for name in ("task", "source_prompt", "target_prompt", "object")}
+    return named | {name: value for name in ("instruction", "questions") if (value := getattr(asked, name))}
 
 
 def write_masks(scratch: Path, levels: npt.NDArray[np.uint8], *, fps: float) -> None:

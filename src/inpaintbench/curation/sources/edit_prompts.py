@@ -5,21 +5,19 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from inpaintbench.catalogue import unknown_name
+from inpaintbench.curation.sources import user_tables
+from inpaintbench.curation.sources.user_tables import Entry
 from inpaintbench.errors import InputError
-from inpaintbench.files import read_text
-from inpaintbench.table_files import read_lines
-from inpaintbench.types import EDIT_TASKS
+from inpaintbench.types import EDIT_TASKS, QUESTIONS
 
 # Of which `clip` and one of `ASKING` have to be there.
-COLUMNS = ("clip", "source_prompt", "task", "target_prompt", "instruction", "object")
+COLUMNS = ("clip", "source_prompt", "task", "target_prompt", "instruction", "object", *QUESTIONS)
 # What an edit is asked for by.
 ASKING = ("target_prompt", "instruction")
 # Task of all edits of a table that has no column for tasks.
@@ -27,7 +25,6 @@ UNNAMED_TASK = "edit"
 # Target prompts of a clip in a task. Source: EditBoard, AAAI 2025.
 FEWEST_PROMPTS = 2
 _MOST_OBJECT = 255
-_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 # Tasks name slices, and slices files.
 _TASK = re.compile(r"\w[\w-]{0,39}")
 # From how alike a word in capitals is to one of EditBoard's tasks it is taken for a slip.
@@ -76,15 +73,8 @@ class Asked:
     """Value of the object in the masks; None = whatever is not 0."""
     instruction: str | None = None
     """None where there are prompts alone."""
-
-
-class _Entry(NamedTuple):
-    """One edit of a table, as it stands there."""
-
-    where: str
-    fields: Mapping[str, Any]
-    key: str | None = None
-    """What it, or the list that it stands in, is called in an object of JSON."""
+    questions: Mapping[str, str] | None = None
+    """Of ``QUESTIONS``, those that a judge of the edit is to be asked."""
 
 
 def read_prompts(
@@ -93,8 +83,7 @@ def read_prompts(
     """The edits of a table, and what is wrong with it.
 
     Args:
-        path: by its ending JSON lines, or JSON (a list of edits; an object whose keys name clips, of edits or of lists of them);
-            else CSV with commas, semicolons or tabs; of a folder every table in it.
+        path: a table as ``user_tables.entries`` reads it, or a folder of such tables.
         fewest: target prompts, or instructions, that a clip needs in each of its tasks.
         columns: one of ``COLUMNS`` -> what the table calls it, where that is something else.
 
@@ -104,7 +93,7 @@ def read_prompts(
     Raises:
         InputError: not readable, not one edit, or a column is missing.
     """
-    entries = _entries(path, known={*COLUMNS, *(columns or {}).values()})
+    entries = user_tables.entries(path, kind="prompts", known={*COLUMNS, *(columns or {}).values()})
     if not entries:
         raise InputError(f"prompts {str(path)!r} hold no edit; give a line for each, with clip and {' or '.join(ASKING)}")
     named = _named(path, entries, columns or {})
@@ -120,18 +109,8 @@ def read_prompts(
 
 
 def read_columns(text: str) -> dict[str, str]:
-    """``OURS=THEIRS,OURS=THEIRS`` as a mapping; raises ``ValueError`` for anything else, or a column that is none of ours."""
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        ours, sign, theirs = (piece.strip() for piece in part.partition("="))
-        if not (ours and sign and theirs):
-            raise ValueError(f"{part.strip()!r} is not OURS=THEIRS, such as clip=video_name")
-        if ours not in COLUMNS:
-            raise ValueError(unknown_name("column", ours, list(COLUMNS)))
-        if ours in found:
-            raise ValueError(f"{ours} is {found[ours]!r} and {theirs!r}; name one")
-        found[ours] = theirs
-    return found
+    """``user_tables.read_columns`` of tables of prompts."""
+    return user_tables.read_columns(text, COLUMNS)
 
 
 def task_fault(task: str) -> str | None:
@@ -151,87 +130,20 @@ def wants_mask(task: str, number: int | None, mask_tasks: Sequence[str]) -> bool
     return task in mask_tasks or (task not in EDIT_TASKS and number is not None)
 
 
-# Reading
-
-
-def _entries(path: Path, *, known: set[str]) -> list[_Entry]:
-    if path.is_dir():
-        tables = [one for one in sorted(path.iterdir()) if one.suffix.lower() in _TABLES]
-        return [entry for one in tables for entry in _entries(one, known=known)]
-    suffix = path.suffix.lower()
-    if suffix in (".jsonl", ".ndjson"):
-        return list(_of_json_lines(path))
-    if suffix == ".json":
-        return list(_of_json(path))
-    return [_Entry(line.where, line.fields) for line in read_lines(path, kind="prompts", needed=(), known=known)]
-
-
-def _text_of(path: Path) -> str:
-    try:
-        return read_text(path)
-    except UnicodeDecodeError as error:
-        raise InputError(f"prompts {str(path)!r} is not {error.encoding.upper()}") from error
-    except OSError as error:
-        raise InputError(f"prompts {str(path)!r} cannot be read: {error.strerror}") from error
-
-
-def _of_json_lines(path: Path) -> Iterator[_Entry]:
-    for number, text in enumerate(_text_of(path).splitlines(), start=1):
-        where = f"{path.name} line {number}"
-        if not text.strip():
-            continue
-        try:
-            entry: Any = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"{where} is not JSON: {error}") from error
-        if not isinstance(entry, dict):
-            raise InputError(f'{where} is not an object such as {{"clip": "bear", "task": "SE", "target_prompt": "..."}}')
-        yield _Entry(where, entry)
-
-
-def _of_json(path: Path) -> Iterator[_Entry]:
-    try:
-        found: Any = json.loads(_text_of(path))
-    except ValueError as error:
-        raise InputError(f"prompts {str(path)!r} is not JSON: {error}") from error
-    if isinstance(found, list):
-        yield from _of_list(found, path.name)
-    elif isinstance(found, dict):
-        for key, value in found.items():
-            where = f"{path.name} {key!r}"
-            if isinstance(value, list):
-                yield from _of_list(value, where, key=key)
-            elif isinstance(value, dict):
-                yield _Entry(where, value, key)
-            else:
-                raise InputError(f"{where} is {json.dumps(value)[:40]}, not an edit and not a list of edits")
-    else:
-        raise InputError(f"prompts {str(path)!r} hold neither a list of edits nor an object whose keys name clips")
-
-
-def _of_list(found: Sequence[Any], name: str, *, key: str | None = None) -> Iterator[_Entry]:
-    for number, entry in enumerate(found, start=1):
-        if not isinstance(entry, dict):
-            raise InputError(f"{name} entry {number} is {json.dumps(entry)[:40]}, not an object that says what is asked")
-        yield _Entry(f"{name} entry {number}", entry, key)
-
-
 # Columns
 
 
-def _named(path: Path, entries: Sequence[_Entry], columns: Mapping[str, str]) -> list[_Entry]:
+def _named(path: Path, entries: Sequence[Entry], columns: Mapping[str, str]) -> list[Entry]:
     """The entries with our names for their columns, whose keys name their clips where no column does.
 
     Raises:
         InputError: a column that has to be there is not, or ``columns`` names one that is not.
     """
-    there = list(dict.fromkeys(name for entry in entries for name in entry.fields))
-    for theirs in columns.values():
-        if theirs not in there:
-            raise InputError(f"prompts {str(path)!r}: {unknown_name('column', theirs, there)}")
+    there = user_tables.heads(entries, columns, where=f"prompts {str(path)!r}")
     known = {name for name in COLUMNS if name in there} | set(columns)
     is_keyed = all(entry.key is not None for entry in entries)
-    guessed = _guessed([name for name in there if name not in columns.values()], known, without=_VAGUE if is_keyed else ())
+    free = [name for name in there if name not in {*columns.values(), *COLUMNS}]
+    guessed = user_tables.guessed(free, known, _THEIRS, without=_VAGUE if is_keyed else ())
     keys_name_clips = is_keyed and "clip" not in {*known, *guessed}
     missing = [] if "clip" in known or keys_name_clips else ["'clip'"]
     if not known.intersection(ASKING):
@@ -239,11 +151,11 @@ def _named(path: Path, entries: Sequence[_Entry], columns: Mapping[str, str]) ->
     missing += ["'task'"] if "task" in guessed else []
     if missing:
         lacks = [what for what in missing if not any(repr(ours) in what for ours in guessed)]
-        options = {**columns, **guessed} if not lacks else {**columns, **guessed, **_left_to_say(lacks)}
-        way_out = shlex.quote(",".join(f"{ours}={theirs}" for ours, theirs in options.items()))
+        left = {what.split("'")[1]: "THEIRS" for what in lacks}
         raise InputError(
             f"prompts {str(path)!r} have no column {' and no '.join(missing)}, they have {', '.join(there) or 'none'}; "
-            f"{'say what they call these:' if lacks else 'if this is what they mean, add'} --columns {way_out}"
+            f"{'say what they call these:' if lacks else 'if this is what they mean, add'} "
+            f"{user_tables.option({**columns, **guessed, **left})}"
         )
     # What is named in `columns` goes by that name alone.
     return [
@@ -256,25 +168,10 @@ def _named(path: Path, entries: Sequence[_Entry], columns: Mapping[str, str]) ->
     ]
 
 
-def _left_to_say(lacks: Iterable[str]) -> dict[str, str]:
-    return {what.split("'")[1]: "THEIRS" for what in lacks}
-
-
-def _guessed(there: Sequence[str], known: set[str], *, without: Sequence[str]) -> dict[str, str]:
-    """Our columns that the table lacks -> which of its columns they may be."""
-    spelt = {re.sub(r"[\s-]+", "_", name.strip().casefold()): name for name in there if name not in COLUMNS}
-    found: dict[str, str] = {}
-    for ours, names in _THEIRS.items():
-        free = (spelt[name] for name in names if name in spelt and name not in without and spelt[name] not in found.values())
-        if ours not in known and (theirs := next(free, None)) is not None:
-            found[ours] = theirs
-    return found
-
-
 # Edits
 
 
-def _asked(entry: _Entry, *, has_tasks: bool) -> Asked | list[str]:
+def _asked(entry: Entry, *, has_tasks: bool) -> Asked | list[str]:
     odd = [name for name in COLUMNS if isinstance(entry.fields.get(name), list | dict | bool)]
     if odd:
         return [f"{entry.where}: {name} is {json.dumps(entry.fields[name])[:40]}, not one text" for name in odd]
@@ -297,6 +194,7 @@ def _asked(entry: _Entry, *, has_tasks: bool) -> Asked | list[str]:
     return Asked(
         entry.where, clip, task, fields["target_prompt"] or None, fields["source_prompt"] or None,
         int(number) if number else None, fields["instruction"] or None,
+        {name: fields[name] for name in QUESTIONS if fields[name]} or None,
     )  # fmt: skip
 
 

@@ -21,8 +21,10 @@ import numpy.typing as npt
 
 from inpaintbench import video
 from inpaintbench.catalogue import known_name
+from inpaintbench.curation.sources import clip_tables
 from inpaintbench.curation.sources import removal_layouts as layouts
 from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.clip_tables import TABLE
 from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, read_mask
 from inpaintbench.curation.sources.mask_values import MASK_VALUES, MaskValues, dark, quad_layers
 from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, QUAD, VALUES, Film, Found, Shot, Stated
@@ -43,8 +45,9 @@ class RemovalFolders(SourceLeaf):
     """Clips, masks and truths of one name.
 
     Args (all constants):
-        folder: root of a data set in one of the layouts, or of the clips where the layout is ``generic``.
-        layout: one of ``NAMES``.
+        folder: root of a data set in one of the layouts, or of the clips where the layout is ``generic``; of the layout ``table``
+            a table of ``clip_tables.COLUMNS``.
+        layout: one of ``NAMES``, or ``table``.
         masks: folder of the masks, where the layout is ``generic``.
         truth: folder of the films without the object, where the layout is ``generic``; None = nobody has them.
         allow_unmatched: leave out what has no partner, and tell it; else it is an error.
@@ -55,6 +58,8 @@ class RemovalFolders(SourceLeaf):
         effects: table of the side effects of clips, with their names; None = what folders are named after.
         mask_values: which levels of masks are the object: ``white``, ``black``, or ``quad``, the four of quadmasks, which say
             what the object changes, too; None = as the layout has them, else white.
+        about: table of what clips show, their objects and the effects of these, with their names; None = what the layout says.
+        columns: one of ``clip_tables.COLUMNS`` -> what the table calls it; None = by names and values.
         licence, author: of clips that ``sidecars`` say nothing of.
 
     Raises:
@@ -69,9 +74,9 @@ class RemovalFolders(SourceLeaf):
         self, *, folder: str, layout: str = GENERIC, masks: str | None = None, truth: str | None = None,
         allow_unmatched: bool = False, fps: Positive = 24.0, lengthen: Lengthen = "reject", masks_of_any_size: bool = False,
         effects: str | None = None, licence: str | None = None, author: str | None = None,
-        mask_values: MaskValues | None = None,
+        mask_values: MaskValues | None = None, about: str | None = None, columns: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
-        known_name("layout", layout, NAMES)
+        known_name("layout", layout, (*NAMES, TABLE))
         known_name("way to lengthen masks", lengthen, LENGTHEN)
         if (layout == GENERIC) != (masks is not None):
             raise InputError("the layout 'generic' needs a folder of masks, and the others know where theirs are")
@@ -81,8 +86,9 @@ class RemovalFolders(SourceLeaf):
         self.masks, self.truth = (None if path is None else Path(path) for path in (masks, truth))
         self.lengthen, self.masks_of_any_size = lengthen, masks_of_any_size
         self.mask_values = None if mask_values is None else known_name("meaning of masks", mask_values, MASK_VALUES)
+        self.about, self.columns = None if about is None else Path(about), columns
         self._effects = None if effects is None else layouts.read_effects(Path(effects))
-        self._sidecars = Sidecars(self.folder, otherwise=Origin(licence, author))
+        self._sidecars = Sidecars(self.folder.parent if layout == TABLE else self.folder, otherwise=Origin(licence, author))
         self._notes: list[tuple[str, str]] = []
 
     def notes(self) -> list[tuple[str, str]]:
@@ -124,8 +130,12 @@ class RemovalFolders(SourceLeaf):
         """The clips, looked for and not opened; raises what ``footage`` raises."""
         if self.layout == GENERIC:
             made = layouts.match(self.folder, self.masks or self.folder, self.truth, allow_unmatched=self.allow_unmatched)
+        elif self.layout == TABLE:
+            made = layouts.Matched(clip_tables.clips_of(self.folder, self.columns), [])
         else:
             made = layouts.find(self.folder, self.layout, allow_unmatched=self.allow_unmatched)
+        if self.about is not None:
+            made = made._replace(clips=clip_tables.with_words(made.clips, self.about, self.columns))
         strangers = [name for name in self._effects or () if name not in {clip.name for clip in made.clips}]
         if strangers:
             raise InputError(f"the table of side effects names clips that are not there: {layouts.some_of(strangers)}")

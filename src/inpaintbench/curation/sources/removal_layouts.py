@@ -119,7 +119,8 @@ class Found:
     fps: float | None = None
     """Frames a second that the data set states."""
     said: Mapping[str, str] = field(default_factory=dict)
-    """``caption``: of the whole clip; ``caption_hole``: of what fills its hole; as far as the data set says so."""
+    """``caption``: of the whole clip; ``caption_hole``: of what fills its hole; ``object_name`` and ``after_effects``: of what is
+    to be removed; as far as the data set says so."""
 
 
 class Matched(NamedTuple):
@@ -243,6 +244,23 @@ def _found(folder: Path) -> Iterator[tuple[Path, Film]]:
                 yield here, Film(video.numbered_images(here, even_steps=True))
             except MediaError as error:
                 raise InputError(f"the pictures of {str(here)!r} have no clear order: {error}") from error
+
+
+def film_at(path: Path, *, where: str) -> Film:
+    """A film of its own path: a video, an archive of pictures, one picture, or a folder of numbered ones.
+
+    Raises:
+        InputError: nothing like that is there; told after ``where``.
+    """
+    if path.is_file():
+        return Film((path,))
+    try:
+        pictures = video.numbered_images(path, even_steps=True) if path.is_dir() else ()
+    except MediaError as error:
+        raise InputError(f"{where} has no clear order: {error}") from error
+    if not pictures:
+        raise InputError(f"{where} is {str(path)!r}, which is no file and no folder of pictures")
+    return Film(pictures)
 
 
 def pictures_in(archive: Path) -> list[str]:

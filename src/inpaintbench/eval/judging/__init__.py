@@ -10,7 +10,8 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Annotated, Literal
+from itertools import islice
+from typing import Annotated, Any, Literal
 
 import cv2
 import numpy as np
@@ -165,7 +166,10 @@ def state() -> str:
     return model if is_address(where) else f"{model} {PROGRAM.state()}"
 
 
-def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, fps: float, item_id: str) -> dict[str, str]:
+def ask(
+    prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, fps: float, item_id: str,
+    headed: Mapping[str, int] | None = None, most_tokens: int = _MOST_TOKENS,
+) -> dict[str, str]:  # fmt: skip
     """A model's words to each of ``prompts``, by their names.
 
     Args:
@@ -174,6 +178,9 @@ def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, f
         seed: given to the model.
         fps: of the item.
         item_id: of the item.
+        headed: words that are put before so many of the pictures, in their order, and the question after all; None = the
+            question, and then the pictures.
+        most_tokens: that an answer may have.
 
     Raises:
         NotMeasurable: no judge is named.
@@ -181,22 +188,37 @@ def ask(prompts: Mapping[str, str], pictures: Sequence[Picture], *, seed: int, f
     """
     where, model = judge()
     if is_address(where):
-        return {name: _completion(where, model, text, pictures, seed) for name, text in prompts.items()}
-    facts = {"model": model, "seed": seed, "questions": dict(prompts)}
+        contents = {name: _content(text, pictures, headed) for name, text in prompts.items()}
+        return {name: _completion(where, model, content, seed, most_tokens) for name, content in contents.items()}
+    facts: dict[str, Any] = {"model": model, "seed": seed, "questions": dict(prompts)}
+    facts |= {"headed": dict(headed)} if headed else {}
     said = PROGRAM.numbers(pictures, fps=fps, item_id=item_id, facts=facts).get("answers")
     if not isinstance(said, dict) or set(said) != set(prompts) or not all(isinstance(words, str) for words in said.values()):
         raise Unavailable(f"the program of {PROGRAM.variable} wrote no answers to {', '.join(prompts)}")
     return {name: said[name] for name in prompts}
 
 
-def _completion(url: str, model: str, text: str, pictures: Sequence[Picture], seed: int) -> str:
-    content: list[dict[str, object]] = [{"type": "text", "text": text}]
+Content = list[dict[str, object]]
+
+
+def _content(text: str, pictures: Sequence[Picture], headed: Mapping[str, int] | None) -> Content:
+    question: Content = [{"type": "text", "text": text}]
+    shown: Content = []
     for picture in pictures:
         _, encoded = cv2.imencode(".png", picture[..., ::-1])
         address = f"data:image/png;base64,{base64.b64encode(encoded.tobytes()).decode()}"
-        content.append({"type": "image_url", "image_url": {"url": address}})
+        shown.append({"type": "image_url", "image_url": {"url": address}})
+    if not headed:
+        return question + shown
+    made, rest = list[dict[str, object]](), iter(shown)
+    for words, many in headed.items():
+        made += [{"type": "text", "text": words}, *islice(rest, many)]
+    return made + question
+
+
+def _completion(url: str, model: str, content: Content, seed: int, most_tokens: int) -> str:
     body = {
-        "model": model, "seed": seed, "temperature": 0, "max_tokens": _MOST_TOKENS,
+        "model": model, "seed": seed, "temperature": 0, "max_tokens": most_tokens,
         "messages": [{"role": "user", "content": content}],
     }  # fmt: skip
     answer = posted(url, json.dumps(body).encode(), content_type="application/json", seconds=_SECONDS)

@@ -76,6 +76,8 @@ class Metric(Leaf, ABC):
     """Why damage can better it (freezing, blurring or greying the hole, say), one clause; empty where it cannot. Such a metric is
     shown, and nobody has a place, is bold or makes a finding by it who is worse by the protocol's primary quantity than one that
     it puts behind; nor does it enter mean places."""
+    by_judge: bool = False
+    """True: a model answers in place of people, and its name and seed are in the details."""
     fewest_frames: int = 1
     """2: it compares frames in time, so benchmarks of single pictures go without it."""
     weights: tuple[str, ...] = ()

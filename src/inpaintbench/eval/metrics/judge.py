@@ -43,6 +43,7 @@ class Judge(SingleRegionMetric):
 
     name = "judge"
     label = "Judge"
+    by_judge = True
     version = "2"
     higher_is_better = True
     decimals = 3

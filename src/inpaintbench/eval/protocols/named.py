@@ -108,7 +108,7 @@ FIVE = Protocol(
         Deviation(
             "FiVE-Acc",
             "Qwen2.5-VL-7B answers three questions of an edit",
-            "left out; `judge/editing` asks a model of the user's other questions",
+            "left out: a protocol of its own asks a model of the user's the questions of the data",
             "five columns fewer",
         ),
     ),

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inpaintbench import frozen
-from inpaintbench.eval.results.quantity import Quantity, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import NO_PRIMARY, Results
 from inpaintbench.eval.scoring.effort import APART, DEPENDS, ON_ORDER, STATELESS, UNWATCHED, WORDS, Effort, beware_words
@@ -174,7 +174,7 @@ def protocol_cautions(results: Results) -> list[str]:
 
 def judge_sentences(scores: Iterable[Score], quantity: Quantity) -> list[str]:
     """Which model gave the answers of a judge, and with which seed; empty for other metrics."""
-    if quantity.metric != "judge":
+    if not metric_leaf(quantity.metric).by_judge:
         return []
     asked = {
         (row.details["model"], row.details["seed"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from inpaintbench.eval.results.quantity import Quantity, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, metric_leaf, quantity_label
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.words import count
 from inpaintbench.types import Score, SliceScore
@@ -77,7 +77,7 @@ class Agreement:
                 few = f" ({rate.few})" if rate.few else ""
                 answers = f"{rate_words(rate)} of {count(rate.n, 'answer')} to “{of['name']}”"
                 said.append(f"{quantity_label(quantity)} agrees with people in {answers}{few}{beside}.")
-        if not said and quantity.metric == "judge":
+        if not said and metric_leaf(quantity.metric).by_judge:
             return [
                 "These are answers of a model. How often they agree with people's is not known here: "
                 "`inpaintbench eval align DATASET ANSWERS.csv --run RUN` tells it from votes, and the next report shows it."

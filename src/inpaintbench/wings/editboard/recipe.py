@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -132,6 +132,7 @@ class _Edit:
     target_prompt: str | None
     object: int | None
     instruction: str | None = None
+    questions: Mapping[str, str] | None = None
 
     def wants_mask(self, recipe: EditingRecipe) -> bool:
         """Whether its item carries the mask of an object."""
@@ -297,6 +298,8 @@ def _corruption(
     asked: dict[str, Any] = {"task": edit.task, "source_prompt": source_prompt, "target_prompt": edit.target_prompt}
     if edit.instruction is not None:
         asked["instruction"] = edit.instruction
+    if edit.questions:
+        asked["questions"] = dict(edit.questions)
     if blob and edit.object is not None:
         asked["object"] = edit.object
     if of_clip is not None:

@@ -7,4 +7,17 @@ from collections.abc import Mapping
 JOINS: Mapping[str, Mapping[str, str]] = {
     "command": {"bench": "inpaintbench.wings.named.commands:app"},
     "sentence of command": {"bench": "A published benchmark: from its data to its table."},
+    "metric": {
+        "five_yn": "inpaintbench.wings.named.judges:FiveYesNo",
+        "five_mc": "inpaintbench.wings.named.judges:FiveChoice",
+        "five_union": "inpaintbench.wings.named.judges:FiveUnion",
+        "five_intersection": "inpaintbench.wings.named.judges:FiveIntersection",
+        "five_acc": "inpaintbench.wings.named.judges:FiveAccuracy",
+        "core_object": "inpaintbench.wings.named.judges:CoreObject",
+        "core_effects": "inpaintbench.wings.named.judges:CoreEffects",
+    },
+    "protocol": {
+        "judge/five": "inpaintbench.wings.named.judges:FIVE",
+        "judge/core": "inpaintbench.wings.named.judges:CORE",
+    },
 }

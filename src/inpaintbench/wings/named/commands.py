@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.catalogue import attribute_at, known_name
 from inpaintbench.cli import console
+from inpaintbench.cli.build.folders import columns_of_table
 from inpaintbench.cli.build.running import Build, Described, make_recipe, tell_doubts
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, EachLocally, Running, Table
@@ -24,6 +25,7 @@ from inpaintbench.cli.predicting import Wanted, check_labels, predict_and_tell, 
 from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.cli.words import pair
+from inpaintbench.curation.sources import clip_tables
 from inpaintbench.curation.sources.base import unquoted_path
 from inpaintbench.curation.sources.edit_prompts import read_columns, read_prompts
 from inpaintbench.curation.sources.removal_layouts import GENERIC
@@ -96,7 +98,7 @@ def run(
     Args:
         name (NAME): Which: {names}.
         data (FOLDER): Its data, as they were downloaded and unpacked (`bench show NAME` tells the tree), or OWNER/NAME[@REVISION]
-            of the Hub.
+            of the Hub; or a table of its clips: CSV, JSON, JSON lines or Parquet.
         saved (LABEL=FOLDER): Results made elsewhere, called as the clips are: a video or a folder of numbered pictures each.
             May be given again. [default: none]
         out (TABLE): The table to write: its name ends in .tex or .csv.
@@ -105,7 +107,8 @@ def run(
         options --set (OPTION=VALUE): An option of the build in the place of the benchmark's own, such as size=432x240; may be
             given again. [default: none]
         tree (N): Which of the trees that `bench show NAME` numbers. [default: the first that is there]
-        columns (OURS=THEIRS,...): What the table of prompts calls its columns. [default: as `bench show NAME` tells]
+        columns (OURS=THEIRS,...): What the table of prompts, or of clips, calls its columns. [default: as `bench show NAME`
+            tells, of clips by names and values]
 
     Example: inpaintbench bench run davis-432 --data DAVIS --method telea --out table.tex
     """
@@ -123,8 +126,11 @@ def run(
     root, place = folder_or_hub(data), workspace or Path("bench", name)
     located = of.locate(root, number=tree)
     of = of.of_tree(located.tree)
-    if columns:
-        located = located._replace(tree=located.tree.model_copy(update={"columns": read_option(read_columns, columns)}))
+    if columns or root.is_file():
+        reader = read_columns if of.recipe == "editing" else clip_tables.read_columns
+        films = clip_tables.FILMS if of.recipe == "removal" else clip_tables.FILMS[:2]
+        named_ones = columns_of_table(root, columns, films) if root.is_file() else read_option(reader, str(columns))
+        located = located._replace(tree=located.tree.model_copy(update={"columns": named_ones}))
     stated = {**of.options.given(), **located.tree.options.given()}
     given = {**stated, **_options(of, options or ())}
     recipe = _recipe(of, located, given, described)
@@ -267,8 +273,11 @@ def _source(
         }  # fmt: skip
         attribute_at("inpaintbench.curation.sources.edit_folders:EditClips")(**constants).checked()
         return "edit_clips", constants
+    layout = clip_tables.TABLE if data.is_file() else tree.layout or GENERIC
+    said = {"about": str(places["about"])} if "about" in places else {}
     constants = {
-        "folder": str(places.get("inputs", data)), "layout": tree.layout or GENERIC, "masks": masks, "truth": truth,
+        "folder": str(places.get("inputs", data)), "layout": layout, "masks": masks, "truth": truth, **said,
+        **({"columns": dict(tree.columns)} if said or data.is_file() else {}),
         "allow_unmatched": allow_unmatched,
         "masks_of_any_size": recipe.kind == "benchmark" and given.get("fit", "stretch") == "stretch",
         **({"mask_values": given["mask_values"]} if "mask_values" in given else {}),

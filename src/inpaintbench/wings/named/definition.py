@@ -70,8 +70,10 @@ class Tree(_Facts):
     """Empty where nobody has the truth."""
     prompts: tuple[str, ...] = ()
     """Table of prompts for edits, or a folder of such tables; the first of these that is there counts."""
+    about: str = ""
+    """Table of what clips show, their objects and the effects of these; a tree is one without it, too."""
     columns: Mapping[str, str] = {}
-    """Our name of a column of the prompts -> theirs."""
+    """Our name of a column of the prompts, or of what clips show -> theirs."""
     example: tuple[str, ...] = ()
     """Paths that show how files are called."""
     options: Options = Options()
@@ -113,6 +115,8 @@ class Tree(_Facts):
             if found is None:
                 raise InputError(f"no {' or '.join(map(repr, names))} for the {side}")
             places[side] = found
+        if self.about and (root / self.about).is_file():
+            places["about"] = root / self.about
         return Located(self, places)
 
     def fits(self, root: Path) -> bool:
@@ -132,7 +136,7 @@ class Located(NamedTuple):
 
     tree: Tree
     places: Mapping[str, Path]
-    """``inputs``, ``masks``, ``truths``, ``prompts``, as many as the tree has; none of a layout."""
+    """``inputs``, ``masks``, ``truths``, ``prompts``, ``about``, as many as the tree has; none of a layout."""
 
 
 class Expected(_Facts):
@@ -250,15 +254,19 @@ class Named(_Facts):
     def locate(self, root: Path, *, number: int | None = None) -> Located:
         """Where its data lie below ``root``: the first tree that is there, or the one of that ``number``, from 1.
 
+        Where ``root`` is a table of clips, the films that it names stand for those of the tree, of which the facts are.
+
         Raises:
             InputError: they do not, with what was looked for, or that tree is none of its.
         """
-        if not root.is_dir():
+        if not root.is_dir() and (not root.is_file() or self.recipe == "editing"):
             raise InputError(f"no folder {str(root)!r}")
         if number is not None and number > len(self.tree):
             raise InputError(
                 f"{self.title} has {count(len(self.tree), 'tree')}; `inpaintbench bench show {self.name}` tells them"
             )
+        if root.is_file():
+            return Located(self.tree[(number or 1) - 1], {})
         nearest, reason = -1, ""
         for tree in self.tree if number is None else (self.tree[number - 1],):
             try:
