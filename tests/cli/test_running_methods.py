@@ -157,7 +157,10 @@ def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None
     done = call(made, "--method", "mine_for_run:flat", "--report")
     assert done.exit_code == 0, done.output
     page = Path("RUN/report/report.html").read_text()
-    assert "inpaintbench eval run DATASET --run RUN --method mine_for_run:flat --protocol " in page
+    folders = f"{made.absolute()} --run {Path('RUN').absolute()}"
+    assert f"inpaintbench eval run {folders} --method mine_for_run:flat --protocol " in page
+    assert f"inpaintbench eval run {folders} <span" in page, "a method of one's own"
+    assert "RUN " not in page.replace(str(Path("RUN").absolute()), "")
 
 
 def test_the_divisor_is_the_layouts_unless_given() -> None:

@@ -68,6 +68,15 @@ def test_an_analysis_sorts_and_its_address_opens_the_same_view(pages: list[Path]
         one.context.close()
 
 
+def test_an_analysis_begins_with_its_table(pages: list[Path], browser: Any) -> None:
+    tab = analysis_of(pages, browser, viewport={"width": 1280, "height": 800})
+    assert tab.page.locator("#table-1 table").first.bounding_box()["y"] < 500
+    assert tab.page.locator("section").nth(1).get_attribute("id") == "table-1"
+    tab.page.locator("#table-1 a[href='#notes']").click()
+    assert tab.page.locator("#notes p").count() > 0
+    tab.context.close()
+
+
 def test_only_the_best_are_bold(pages: list[Path], browser: Any) -> None:
     tab = analysis_of(pages, browser)
     weights = tab.page.locator("#table-1 tr.total > *").evaluate_all(

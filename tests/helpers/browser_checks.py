@@ -38,6 +38,22 @@ class OpenPage:
         return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
 
+def unfold(page: Any) -> None:
+    """Open the parts of a page of which the titles alone are seen."""
+    page.evaluate("for (const one of document.querySelectorAll('details.part')) one.open = true")
+
+
+CONTROLS = """() => [...document.querySelectorAll(
+    'button, a[href], input, select, textarea, summary, [role=button], [role=slider]')]
+  .filter((one) => one.getClientRects().length && one.checkVisibility({ visibilityProperty: true })).length"""
+
+
+def first_look(page: Any) -> tuple[float, int]:
+    """How many windows a page is high, and how many controls are seen on it."""
+    high = page.evaluate("document.documentElement.scrollHeight / window.innerHeight")
+    return float(high), int(page.evaluate(CONTROLS))
+
+
 def serious_findings(page: Any, *, colours_only: bool = False) -> list[str]:
     """What axe-core calls serious or critical: rule, what it wants, and the first elements concerned.
 

@@ -230,7 +230,7 @@ def write_run_report(
         folder or workspace.path / "report", title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared,
         references=run_folder.references_in(workspace), options=run_folder.remembered(workspace, run_folder.OPTION),
         efforts=efforts_of(workspace, dataset, {row.method for row in rows}), protocol=chosen, media=media, run=workspace.path,
-        further_items=media_items, asked_items=show,
+        root=root, further_items=media_items, asked_items=show,
     )  # fmt: skip
 
 

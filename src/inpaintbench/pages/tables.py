@@ -117,6 +117,8 @@ class Table:
     """A class of the stylesheet."""
     picks_columns: bool = False
     """The reader may hide columns."""
+    picked: tuple[int, ...] = ()
+    """Columns, from 0, that are seen beside the first one before the reader chose; () = all."""
     finds: bool = False
     """The reader may search for rows by text."""
     copies: bool = False

@@ -106,6 +106,19 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
     assert (tab.frame, tab.complaints, tab.fetched(report)) == (0, [], [])
 
 
+def test_on_paper_the_clips_are_stills(browser: Any, report: ReportFiles, tmp_path: Path) -> None:
+    tab = Tab(browser, report)
+    tab.page.wait_for_function("() => document.querySelector('.proof video').readyState >= 2")
+    tab.page.wait_for_timeout(300)
+    tab.page.emulate_media(media="print")
+    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    proofs = tab.page.locator(".proof canvas:visible")
+    assert proofs.count() == 4
+    proofs.first.screenshot(path=tmp_path / "still.png")
+    assert video.read_image(tmp_path / "still.png").std() > 5
+    assert tab.page.locator(".proof figcaption:visible").count() == 2
+
+
 def test_the_clips_play_by_themselves_where_motion_is_welcome(browser: Any, report: ReportFiles) -> None:
     tab = Tab(browser, report, reduced_motion="no-preference")
     tab.page.wait_for_function("() => [...document.querySelectorAll('.proof video')].every((video) => video.currentTime > 0.2)")

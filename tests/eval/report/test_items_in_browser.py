@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, first_look, serious_findings, unfold
 from tests.eval.report.hand_made import read_bars
 from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
 
@@ -30,7 +30,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
 
 @pytest.fixture(scope="module")
 def opened(browser: Any, report: ReportFiles) -> OpenPage:
-    return OpenPage(browser, report.page.as_uri())
+    found = OpenPage(browser, report.page.as_uri())
+    unfold(found.page)
+    return found
 
 
 @pytest.fixture
@@ -287,6 +289,7 @@ def test_facts_are_copied(opened: OpenPage, page: Any) -> None:
 
 def test_long_names_break_after_underscores_only(browser: Any, report: ReportFiles) -> None:
     narrow = OpenPage(browser, report.page.as_uri(), viewport={"width": 390, "height": 844})
+    unfold(narrow.page)
     assert narrow.sticks_out() <= 0
     lines = narrow.page.evaluate(
         """() => [...document.querySelectorAll(
@@ -315,6 +318,7 @@ def test_nothing_went_wrong_and_nothing_was_fetched(opened: OpenPage, report: Re
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Any, report: ReportFiles, scheme: str) -> None:
     tab = OpenPage(browser, report.page.as_uri(), color_scheme=scheme)
+    unfold(tab.page)
     tab.page.locator("table.items button.item").first.click()
     if scheme == "light":
         tab.page.locator("[data-switch=wipe]").click()
@@ -351,6 +355,23 @@ def test_links_to_the_parts_are_there_at_every_width(browser: Any, report: Repor
 
 def test_without_scripts_the_first_items_are_there(browser: Any, report: ReportFiles) -> None:
     tab = OpenPage(browser, report.page.as_uri(), java_script_enabled=False)
+    tab.page.locator("#items summary").first.click()
     assert tab.page.locator("table.items tbody tr:visible").count() == len(ITEMS)
     assert tab.page.locator(".filters:visible, .pager:visible, .wipe:visible, button.copy:visible").count() == 0
+    tab.context.close()
+
+
+def test_what_is_read_first_is_short_and_the_rest_is_one_click_away(browser: Any, report: ReportFiles) -> None:
+    tab = OpenPage(browser, report.page.as_uri(), viewport={"width": 1280, "height": 800})
+    tab.page.locator("[data-plot=difficulty] svg").wait_for(state="attached")
+    high, controls = first_look(tab.page)
+    assert high <= 5
+    assert controls <= 120
+    whole = "parts => parts.filter((one) => !one.querySelector(':scope > .part')).map((one) => one.id)"
+    assert tab.page.locator("section:visible").evaluate_all(whole) == ["", "scores", "gallery"]
+    for link in tab.page.locator(".bar nav a").all():
+        link.click()
+        address = str(link.get_attribute("href"))
+        part = tab.page.locator(f"{address} > details.part")
+        assert part.count() == 0 or part.evaluate("one => one.open"), address
     tab.context.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser_checks import unfold
 from tests.eval.report.hand_made import (
     FRAMES,
     SLICES,
@@ -85,6 +86,7 @@ class Tab:
 @pytest.fixture(scope="module")
 def tab(browser: Any, report: ReportFiles) -> Tab:
     tab = Tab(browser, report)
+    unfold(tab.page)
     tab.watch()
     return tab
 
@@ -296,6 +298,7 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
         media=FlatMedia(frames=1, with_hole=False), gallery_items_per_slice=0, further_items=0,
     )  # fmt: skip
     tab = Tab(browser, made, viewport={"width": width, "height": 900})
+    unfold(tab.page)
     assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     boxes = tab.page.evaluate(
         """() => [...document.querySelectorAll('.scores tbody td')].map((cell) => {
@@ -336,6 +339,7 @@ def test_without_scripts_all_tables_and_videos_are_there(browser: Any, report: R
     assert page.locator("video:visible").count() == 4
     assert page.locator(".controls:visible, canvas:visible, .choices:visible, [data-plot]:visible").count() == 0
     page.locator("#difficulty summary").first.click()
+    page.locator("#difficulty details details summary").first.click()
     assert page.locator("#difficulty td:visible", has_text="20.00").count() > 0
 
 

@@ -47,8 +47,10 @@ def picture(number: int) -> Any:
     return np.stack(waves, axis=-1).astype(np.uint8)
 
 
-def write_dataset(root: Path, *, count: int = COUNT, version: str = "1.0.0", facts: Plain | None = None) -> Dataset:
-    """Pictures of as many sources, half of them with a small hole."""
+def write_dataset(
+    root: Path, *, count: int = COUNT, version: str = "1.0.0", facts: Plain | None = None, places: int = 0
+) -> Dataset:  # fmt: skip
+    """Pictures of as many sources, half of them with a small hole; and slices of as many ``places`` beside."""
     root.mkdir(parents=True)
     rows = []
     for number in range(count):
@@ -66,6 +68,7 @@ def write_dataset(root: Path, *, count: int = COUNT, version: str = "1.0.0", fac
     slices = (
         Slice("hole_size-low", "hole_size == 'low'", tuple(names[1::2])),
         Slice("hole_size-high", "hole_size == 'high'", tuple(names[::2])),
+        *(Slice(f"background-place_{at}", f"place == {at}", tuple(names[at % 4 : at % 4 + 6])) for at in range(places)),
     )
     made = Dataset(
         "small <pictures>", {"seed": 0}, tuple(rows), slices, {}, {}, {"inpaintbench": "0"}, version=version, facts=facts or {}

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from browser_checks import OpenPage, serious_findings
-from methods_run import PROTOCOL
+from methods_run import METHODS, PROTOCOL, run_methods
+from tests.wings.leaderboard.made import submit, write_dataset
 
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.leaderboard.pack import gather
@@ -56,6 +57,28 @@ def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: 
     assert heads.get_attribute("aria-sort") == "descending"
     assert tab.sticks_out() <= 0
     assert tab.complaints == []
+    tab.context.close()
+
+
+def test_of_22_slices_those_that_tell_most_are_seen_whole_at_1280_pixels(browser: Any, tmp_path: Path) -> None:
+    write_dataset(tmp_path / "data", places=20)
+    workspace = run_methods(tmp_path / "data", tmp_path / "run")
+    for label in METHODS:
+        submit(workspace, tmp_path / "data", label, tmp_path / "submissions" / f"{label}.zip")
+    board = gather(tmp_path / "submissions", root=tmp_path / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
+    tab = OpenPage(browser, write_site(tmp_path / "site", board).as_uri(), viewport={"width": 1280, "height": 800})
+    for name in ("matrix", "standings"):
+        box = tab.page.locator(f".scroll:visible:has(> .{name})")
+        assert box.evaluate("box => box.scrollWidth - box.clientWidth") == 0, name
+    heads = tab.page.locator(".matrix:visible thead th:visible")
+    assert heads.first.inner_text() == "Method"
+    assert heads.nth(1).inner_text() == "All items"
+    assert heads.count() == 7
+    assert "the 5 of 22 slices in which places differ most" in tab.page.locator(".matrix:visible caption").inner_text()
+    tab.page.locator("#slices summary:visible").click()
+    tab.page.locator("#slices .picker[open] input:not(:checked)").first.check()
+    assert heads.count() == 8
+    assert (tab.complaints, tab.sticks_out()) == ([], 0)
     tab.context.close()
 
 

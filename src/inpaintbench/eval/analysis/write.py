@@ -256,7 +256,8 @@ def figure_charts(means: Means) -> dict[str, dict[str, Any]]:
 # Least widths of the columns of Table 1.
 _NAMES_PIXELS, _COLUMN_PIXELS = 160, 128
 _LINKS = (
-    Link("#table-1", "Table 1"), Link("#table-2", "Table 2"), Link("#figures", "Figures"), Link("#gaps", "What is missing")
+    Link("#table-1", "Table 1"), Link("#table-2", "Table 2"), Link("#figures", "Figures"), Link("#notes", "Notes"),
+    Link("#gaps", "What is missing"),
 )  # fmt: skip
 
 

@@ -124,7 +124,7 @@
     const [kind, factor, , high] = step.split("/");
     picked = name({ step, method, other });
     mark();
-    if (kind === "measured") return document.getElementById("response")?.scrollIntoView();
+    if (kind === "measured") return page.goTo("response");
     if (kind === "labelled") return page.tell("slice", `${factor}-${high}`);
     const told = play({ step, method, other });
     if (told) document.querySelector(".proofs").scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
@@ -182,5 +182,5 @@
   page.on("ready", begin);
   page.on("chosen", (now) => { chosen = now; draw(); });
   page.on("methods", (now) => { methods = now; draw(); });
-  window.addEventListener("resize", () => { clearTimeout(window.redrawEffects); window.redrawEffects = setTimeout(draw, 200); });
+  page.on("resized", draw);
 })();

@@ -36,7 +36,7 @@
   function media(item) {
     const target = data.shown[item];
     if (target) return element("p", {}, element("a", { class: "show", href: `#${target}` }, "See it in the gallery"));
-    const command = `inpaintbench eval report DATASET --run RUN --show ${data.ids[item]}`;
+    const command = `inpaintbench eval report ${page.data.folders} --show ${data.ids[item]}`;
     return element("p", { class: "note" }, "This page has no video of it and no values of its frames. A report with them: ", element("code", {}, command));
   }
 
@@ -45,6 +45,7 @@
     close.addEventListener("click", () => { panel.hidden = true; document.querySelector(`button.item[data-item="${item}"]`)?.focus(); });
     panel.replaceChildren(close, element("h3", {}, "Item ", element("code", {}, page.breakable(data.ids[item]))), media(item), facts(item), scores(item));
     panel.hidden = false;
+    page.unfold(panel);
     panel.focus({ preventScroll: true });
     panel.scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
   }

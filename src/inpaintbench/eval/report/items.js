@@ -245,6 +245,7 @@
       if (name === "order") setOrder(form.order.value || usual().order);
     }
     update({ told: false });
+    if (Object.keys(FIELDS).some((name) => page.get(name))) page.unfold(section);
   }
 
   function select(item) {

@@ -125,6 +125,13 @@ def facts_of(results: Results) -> dict[str, str]:
     }
 
 
+def folders_of(results: Results) -> str:
+    """The words of a command that name the dataset's folder and the run's."""
+    dataset, run = (word if folder is None else shlex.quote(str(folder.absolute()))
+                    for word, folder in (("DATASET", results.root), ("RUN", results.run)))  # fmt: skip
+    return f"{dataset} --run {run}"
+
+
 def commands_of(results: Results) -> list[str]:
     """Commands that predict, score and report with the methods called as they are here."""
     methods: dict[bool, list[str]] = {True: [], False: []}
@@ -132,11 +139,12 @@ def commands_of(results: Results) -> list[str]:
         words = _option(results, method)
         methods[words.endswith(_SHOWN)].append(words.removesuffix(_SHOWN))
     protocol = f"--protocol {shlex.quote(results.protocol.name)}"
-    calls = [f"DATASET --run RUN {' '.join(words)}{_SHOWN * shown}" for shown, words in methods.items() if words]
+    folders = folders_of(results)
+    calls = [f"{folders} {' '.join(words)}{_SHOWN * shown}" for shown, words in methods.items() if words]
     if not any("--saved" in call for call in calls):
         return [f"inpaintbench eval run {call} {protocol} --report" for call in calls]
     predict = [f"inpaintbench eval run --for predictions {call}" for call in calls]
-    return [*predict, *(f"inpaintbench eval {verb} DATASET --run RUN {protocol}" for verb in ("run --for scores", "report"))]
+    return [*predict, *(f"inpaintbench eval {verb} {folders} {protocol}" for verb in ("run --for scores", "report"))]
 
 
 def unfinished(results: Results) -> list[str]:
@@ -150,7 +158,7 @@ def unfinished(results: Results) -> list[str]:
         if reason in (NOT_RUN, NOT_SCORED):
             ran = reason == NOT_RUN
             part = "predictions" if ran else "scores"
-            command = f"eval run --for {part} DATASET --run RUN {_option(results, method) if ran else protocol}"
+            command = f"eval run --for {part} {folders_of(results)} {_option(results, method) if ran else protocol}"
             done = f"{method} was {'run' if ran else 'scored'} on {items - n:,} of {count(items, 'item')}"
             sentences.append(f"{done}; `inpaintbench {command}` continues it.")
     return sentences

@@ -100,6 +100,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "dataset": notes.dataset_table(results),
         "facts": notes.facts_of(results),
         "commands": notes.commands_of(results),
+        "folders": notes.folders_of(results),
     }
 
 
@@ -350,6 +351,7 @@ def _data(
             if all(item_id in shown for item_id in group.values())
         },
         "most_rows": MOST_ROWS,
+        "folders": notes.folders_of(results),
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "items": item_data(results, shown, default=default),
         "frames": {shown[one.choice.item_id]: _frame_data(one) for one in exhibits},

@@ -110,7 +110,10 @@
   page.on("state", fromAddress);
   // The other scripts listen first.
   page.on("ready", fromAddress);
+  let waiting = 0;
+  const redraw = (milliseconds) => { clearTimeout(waiting); waiting = setTimeout(() => page.tell("resized"), milliseconds); };
+  page.on("resized", draw);
   // What is drawn while it is folded has no width.
-  document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector?.("[data-plot]")) draw(); }, true);
-  window.addEventListener("resize", () => { clearTimeout(window.redraw); window.redraw = setTimeout(draw, 200); });
+  document.addEventListener("toggle", (event) => { if (event.target.open && event.target.querySelector?.("[data-plot]")) redraw(0); }, true);
+  window.addEventListener("resize", () => redraw(200));
 })();

@@ -100,6 +100,7 @@
 
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", draw);
+  page.on("resized", draw);
   page.on("filtered", (shown) => { items = shown; draw(); });
   page.on("methods", (wanted) => { methods = wanted; draw(); });
   page.on("chosen", ({ metric, region }) => { if (quantities.has(`${metric}/${region}`)) { form.quantity.value = `${metric}/${region}`; draw(); } });

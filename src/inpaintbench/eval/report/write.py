@@ -226,6 +226,7 @@ def write_report(
     options: Mapping[str, str] | None = None,
     efforts: Mapping[str, Effort] | None = None,
     run: Path | None = None,
+    root: Path | None = None,
     gallery_items_per_slice: int = 1,
     further_items: int = 6,
     asked_items: Sequence[str] = (),
@@ -248,6 +249,7 @@ def write_report(
         options: label -> the option of `eval run --for predictions` that asks for the method, for the commands on the page.
         efforts: label -> what the method took, and how its task differs from the published one.
         run: folder of the run; what `eval align` wrote into it of these scores stands beside the metrics.
+        root: folder of the dataset, for the commands on the page.
         gallery_items_per_slice: telling items of each slice that have a video.
         further_items: how many more have one, by turns the hardest and the most disagreed of all items.
         asked_items: ids of items that have one in any case.
@@ -263,7 +265,7 @@ def write_report(
         raise InputError(f"{str(folder)!r} holds something else than a report; choose another folder")
     results = Results(
         dataset, scores, protocol=protocol, slice_scores=slice_scores, references=references, options=options, efforts=efforts,
-        run=run,
+        run=run, root=root,
     )  # fmt: skip
     if clash := [method for method in results.methods if method in ("truth", "input", OUTLINE, MASK)]:
         raise InputError(f"a method cannot be named {clash[0]!r}: the gallery shows something else by that name")

@@ -87,6 +87,7 @@ class Measured:
         options: label -> the option of `eval run --for predictions` that asks for the method.
         efforts: label -> what the method took; in no number of a table of scores.
         run: folder of the run, whose alignment with people's answers stands beside the metrics.
+        root: folder of the dataset; commands name both folders.
         aside: label -> reason, of further methods that hold no place.
 
     Raises:
@@ -97,12 +98,12 @@ class Measured:
     def __init__(
         self, dataset: Dataset, scores: Sequence[Score], *, protocol: Protocol, slice_scores: Sequence[SliceScore] = (),
         references: Collection[str] = (), options: Mapping[str, str] | None = None, efforts: Mapping[str, Effort] | None = None,
-        run: Path | None = None, aside: Mapping[str, str] | None = None,
+        run: Path | None = None, root: Path | None = None, aside: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
         self.fingerprint = one_fingerprint(scores, protocol)
         self.dataset, self.protocol, self.scores = dataset, protocol, tuple(scores)
         self.options = dict(options or {})
-        self.run = run
+        self.run, self.root = run, root
         self.efforts = {method: effort for method, effort in (efforts or {}).items() if effort}
         self.sources = frozen.sources_of(dataset)
         methods = dict.fromkeys(score.method for score in scores)

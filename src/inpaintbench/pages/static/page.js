@@ -24,9 +24,16 @@ const page = (() => {
   }
   window.addEventListener("hashchange", () => { state = read(); tell("state"); goTo(get("at")); });
 
+  // Opens what is folded around an element, or in a section of which the title alone is seen.
+  function unfold(target) {
+    for (let one = target.querySelector(":scope > .part") ?? target; one; one = one.parentElement) if (one.matches("details")) one.open = true;
+  }
+
   function goTo(id) {
     const target = id && document.getElementById(id);
-    if (target) target.scrollIntoView();
+    if (!target) return;
+    unfold(target);
+    target.scrollIntoView();
   }
 
   // JSON has no infinity: it is the text "inf".
@@ -196,7 +203,9 @@ const page = (() => {
       const groups = [...(table.tHead.rows.length > 1 ? table.tHead.rows[0].cells : [])].flatMap((cell) => Array(cell.colSpan).fill(cell.textContent.trim())).slice(1);
       const names = heads.map((cell, at) => [groups[at], cell.querySelector("button")?.textContent ?? cell.textContent].filter(Boolean).join(": ").trim());
       const places = names.map((_, at) => String(at + 1));
-      tools.append(picker("Columns", places, places, (chosen) => showColumns(table, chosen.map(Number)), (place) => names[Number(place) - 1]));
+      const picked = box.dataset.picks ? box.dataset.picks.split(",") : places;
+      tools.append(picker("Columns", places, picked, (chosen) => showColumns(table, chosen.map(Number)), (place) => names[Number(place) - 1]));
+      if (box.dataset.picks) showColumns(table, picked.map(Number));
     }
     box.before(tools);
   }
@@ -250,7 +259,7 @@ const page = (() => {
     if (!id || event.defaultPrevented || !document.getElementById(id)) return;
     event.preventDefault();
     set({ at: id === "top" ? null : id });
-    document.getElementById(id).scrollIntoView();
+    goTo(id);
     if (link.classList.contains("skip")) document.getElementById("top").focus();
   }
 
@@ -333,5 +342,5 @@ const page = (() => {
   followSections();
   document.addEventListener("DOMContentLoaded", () => { tell("ready"); if (get("at")) goTo(get("at")); });
   const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-  return { data, on, tell, get, set, numeric, number, short, count, element, breakable, methodName, announce, download, printAlone, copy, picker, still };
+  return { data, on, tell, get, set, goTo, unfold, numeric, number, short, count, element, breakable, methodName, announce, download, printAlone, copy, picker, still };
 })();

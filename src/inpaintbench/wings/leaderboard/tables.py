@@ -28,6 +28,8 @@ from inpaintbench.types import Slice
 from inpaintbench.wings.leaderboard.board import Board, Cell, Entry, Row
 
 CLIPS = "clips.html"
+# Slices that a matrix opens with: as many columns as a window of 1280 pixels has room for beside the list of pages.
+MOST_SLICES = 5
 # Field of a method card -> its heading, in the order of the page.
 CARD_TITLES = {
     "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
@@ -284,4 +286,20 @@ def slice_matrix(board: Board, addresses: dict[str, str], region: str) -> Table:
             cells.append(shown.Cell(DASH, title=row.reason or "no mean place") if row.mean is None else known)
         rows.append(shown.Row(tuple(cells)))
     caption = f"Mean place in each slice, {region_label(region)}"
-    return Table((Column("Method"), *heads), tuple(rows), caption=caption, kind="list matrix")
+    picked = _telling(columns) if len(slices) > MOST_SLICES + 1 else []
+    if picked:
+        caption += f": all items, and the {len(picked) - 1} of {len(slices) - 1} slices in which places differ most from those"
+    return Table(
+        (Column("Method"), *heads), tuple(rows), caption=caption, kind="list matrix", picks_columns=bool(picked),
+        picked=tuple(at + 1 for at in picked),
+    )  # fmt: skip
+
+
+def _telling(columns: Sequence[dict[str, Row]]) -> list[int]:
+    """Places of all items and of the slices whose mean places differ most from theirs, in reading order."""
+
+    def apart(at: int) -> float:
+        pairs = [(row.mean, columns[0][label].mean) for label, row in columns[at].items()]
+        return sum(float(abs(one - other)) for one, other in pairs if one is not None and other is not None)
+
+    return [0, *sorted(sorted(range(1, len(columns)), key=apart, reverse=True)[:MOST_SLICES])]
