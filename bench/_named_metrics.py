@@ -11,10 +11,12 @@ is compared is all that stands around them, and the layers. Results are those of
 from __future__ import annotations
 
 import argparse
+import csv
 import importlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -497,6 +499,70 @@ def five() -> Callable[[Result], Values]:
     return compared
 
 
+# What a model may say to FiVE's three questions, and frames of a result.
+_SAID = {
+    "source": ("No", "no, a bird", "Yes", "It is not"),
+    "target": ("YES", "Yes.", "no"),
+    "choice": ("b", "B) a bear", "a)", " b"),
+}
+_LENGTHS = range(4, 121)
+
+
+def five_answers(stored: Sequence[Result]) -> Values:
+    """FiVE-Acc of shared answers, the frames that are shown, and what its released rows make of their own answers."""
+    import metrics_calculator  # type: ignore[import-not-found]
+
+    from inpaintbench.eval import judging
+    from inpaintbench.types import QUESTIONS
+    from inpaintbench.wings.named.judges import FiveAccuracy
+
+    released = object.__new__(metrics_calculator.FiVEAcc_Qwen_VL)
+    released.num_frames, shown = 4, []
+    released.processor = SimpleNamespace(apply_chat_template=lambda messages, **more: shown.append(messages) or 1 / 0)  # noqa: ARG005
+    for count in _LENGTHS:
+        with suppress(ZeroDivisionError):
+            metrics_calculator.find_images_in_dir = lambda folder, count=count: list(range(count))  # noqa: ARG005
+            released.run_each_iter("", ".")
+    own = FiveAccuracy(moments=4, seed=0, regions=("frame",), band_radius_pixels=8)
+    theirs = [list(messages[0]["content"][0]["video"]) for messages in shown]
+    ours = [list(range(count))[own.shown(count)] for count in _LENGTHS]
+    found: dict[str, tuple[float, float]] = {"lengths whose frames agree": (len(_LENGTHS), sum(map(list.__eq__, theirs, ours)))}
+    rows: dict[str, list[tuple[float, float]]] = {"YN": [], "MC": []}
+    for place, result in enumerate(stored):
+        said = {name: words[place % len(words)] for name, words in _SAID.items()}
+        released.run_each_iter = lambda text, path, said=said: said[text.rpartition("\n")[2]]  # noqa: ARG005
+        judging.ask = lambda prompts, pictures, said=said, **more: {  # type: ignore[assignment]  # noqa: ARG005
+            name: said[prompts[name].partition("\n")[0]] for name in prompts
+        }
+        judging.judge = lambda: ("", "shared")
+        more = dict(zip(QUESTIONS, said, strict=True))
+        frames = np.resize(result.prediction, (4, *result.prediction.shape[1:]))
+        view = ItemView.of_arrays(composite=frames, prompts=Prompts(None, "", more=more), shared=Shared())
+        mine = own.answers_of(view.declaring(own.name, own.parts)).read
+        for name, pair in zip(rows, zip(released.get_score(*said, []), mine.values(), strict=True), strict=True):
+            rows[name].append((float(pair[0]), float(pair[1] or 0)))
+    found |= {f"{name}: answers read alike": (len(pairs), sum(a == b for a, b in pairs)) for name, pairs in rows.items()}
+    return found | _released_rows(Path(metrics_calculator.__file__).parent.parent / "results" / "8_wan_edit")
+
+
+def _released_rows(folder: Path) -> Values:
+    """Sums of the columns of released results, and of what is made here of their YN and MC."""
+    from inpaintbench.wings.named import judges
+
+    lines = [line for path in sorted(folder.glob("edit?_*stride8.csv")) for line in csv.DictReader(path.open())]
+    lines = [line for line in lines if None not in line.values()]  # what failed there left cells out
+    leaves = {"union": judges.FiveUnion, "inter": judges.FiveIntersection, "": judges.FiveAccuracy}
+    found = {}
+    for end, leaf in leaves.items():
+        theirs, ours = [], []
+        for line in lines:
+            row = {name.partition("five_acc")[2].strip("_"): value for name, value in line.items() if "five_acc" in name}
+            theirs.append(float(row[end]))
+            ours.append(leaf.share(row["yes_no"] == "1", row["multi_choice"] == "1"))
+        found[f"{leaf.label} of {len(lines)} released rows"] = sum(theirs), sum(ours)
+    return found
+
+
 def _pyiqa() -> Any:
     """Its module of NIQE alone; what that imports for others is made up."""
     where = next(Path(folder) / "pyiqa" for folder in sys.path if (Path(folder) / "pyiqa").is_dir())
@@ -556,7 +622,7 @@ BENCHES: Mapping[str, Callable[[], Callable[[Result], Values]]] = {
 
 
 # What compares sets of results in place of each.
-SETS: Mapping[str, Callable[[Sequence[Result]], Values]] = {"vpbench": fvid}
+SETS: Mapping[str, Callable[[Sequence[Result]], Values]] = {"vpbench": fvid, "five": five_answers}
 
 
 def main() -> None:

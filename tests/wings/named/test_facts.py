@@ -81,6 +81,13 @@ def test_printed_values_are_numbers_or_left_out(name: str) -> None:
             assert all(re.fullmatch(r"-?\d+(\.\d+)?|-?\.\d+|-|–|∞|", value) for value in values), values
 
 
+@pytest.mark.parametrize("name", names())
+def test_printed_rows_say_in_which_table_of_what_they_stand(name: str) -> None:
+    for table in named(name).printed:
+        assert re.search(r"\bTable \d|\btable PROVE-[MH]\b|\bREADME\b|\.csv\b|\bnote on the paper\b", table.source), table.source
+        assert re.search(r"arXiv \d{4}\.\d{5}|github|paper", table.source), table.source
+
+
 # Paths as they stand in cards, scripts and listings of files, typed from there and not from the files of facts.
 AS_SEEN: Mapping[str, tuple[str, ...]] = {
     "beyondmasks": ("objects_added/1.mp4", "masks/1.mp4", "object_not_present/1.mp4"),
