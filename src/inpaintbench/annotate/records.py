@@ -206,22 +206,31 @@ PACE_ANSWERS = 20
 RECENT_TASKS = 20
 
 
-@dataclass(frozen=True)
-class Share:
-    """So many of so many."""
+class Proportion(NamedTuple):
+    """``part`` of ``whole``."""
 
-    right: int
-    asked: int
+    part: int
+    whole: int
 
     @classmethod
-    def of(cls, answers: Sequence[bool]) -> Share:
-        """Those that are right."""
+    def of(cls, answers: Sequence[bool]) -> Proportion:
+        """Those that are True."""
         return cls(sum(answers), len(answers))
 
     @property
-    def share(self) -> float | None:
+    def value(self) -> float | None:
         """0..1, None of none."""
-        return self.right / self.asked if self.asked else None
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Low and high of the 95 % interval of Wilson (1927); 0 and 1 of nothing."""
+        if not self.whole:
+            return 0.0, 1.0
+        from scipy.stats import binomtest
+
+        found = binomtest(self.part, self.whole).proportion_ci(method="wilson")
+        return float(found.low), float(found.high)
 
 
 @dataclass(frozen=True)
@@ -321,23 +330,23 @@ class RaterRecord:
             self._median = (key, _median(self.seconds))
         return self._median[1]
 
-    def window(self, checks: Checks) -> Share:
+    def window(self, checks: Checks) -> Proportion:
         """The last gold answers that count, at most ``checks.window``."""
-        return Share.of(self.gold[self.gold_from :][-checks.window :])
+        return Proportion.of(self.gold[self.gold_from :][-checks.window :])
 
     def paused(self, checks: Checks) -> bool:
         """Return whether a full window holds too few right answers."""
         window = self.window(checks)
-        return window.asked == checks.window and window.right < checks.least_accuracy * checks.window - 1e-9
+        return window.whole == checks.window and window.part < checks.least_accuracy * checks.window - 1e-9
 
-    def accuracy(self) -> Share:
+    def accuracy(self) -> Proportion:
         """Over all gold answers that stand."""
-        return Share.of(self.gold)
+        return Proportion.of(self.gold)
 
-    def consistency(self, checks: Checks | None = None) -> Share:
+    def consistency(self, checks: Checks | None = None) -> Proportion:
         """Repeats answered as at first; with ``checks`` the last ``checks.window`` of them."""
         known = [equal for equal in self.repeats if equal is not None]
-        return Share.of(known if checks is None else known[-checks.window :])
+        return Proportion.of(known if checks is None else known[-checks.window :])
 
     def show(self, question: str, shown: tuple[str, ...], *, by: int) -> None:
         """Count candidates at their places; ``by`` -1 takes it back."""

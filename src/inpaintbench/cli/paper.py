@@ -16,12 +16,11 @@ from inpaintbench.eval.paper.styles import STYLES
 from inpaintbench.eval.paper.tables import Cost, default_quantities
 from inpaintbench.eval.paper.write import ARCHIVE, Source, check_folder, verify_paper, write_paper
 from inpaintbench.eval.report.media import PredictionMedia
-from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import efforts_of
 from inpaintbench.eval.scoring.predict import MethodSpec, labelled
 from inpaintbench.eval.scoring.run_folder import settings_in
 from inpaintbench.pages.words import count
-from inpaintbench.types import Plain, Prediction
+from inpaintbench.types import Prediction
 
 
 def paper(
@@ -59,7 +58,10 @@ def paper(
         there = [one for one in results.quantities if one.ranked and one.region == region]
     quantities = asked_quantities(results, metric, region) if metric else there
     predictions = workspace.table("predictions", Prediction)
-    settings = {_label(told, results): told for told in settings_in(workspace, "predictions")}
+    settings = {
+        labelled(told["method"]["label"], results.dataset, oracle_mask=told["how"]["oracle_mask"]): told
+        for told in settings_in(workspace, "predictions")
+    }
     ran = {label: MethodSpec(**told["method"]) for label, told in settings.items() if label in results.methods}
     found: dict[str, Cost] = {}
     row = min(results.dataset.items, key=lambda row: row["frames"] * row["width"] * row["height"])
@@ -80,10 +82,6 @@ def paper(
     )
     console.say(f"Paper: {console.shown(archive.parent)}, compiled by `pdflatex main` there")
     console.tell_next("eval", "verify", archive)
-
-
-def _label(told: Plain, results: Results) -> str:
-    return labelled(told["method"]["label"], results.dataset, oracle_mask=told["how"]["oracle_mask"])
 
 
 def verify_archive(path: Path) -> None:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Processes, Running, Table
 from inpaintbench.cli.options import NONE_GIVEN, Given, Positive, of_recipe, option
 from inpaintbench.curation import measuring
-from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.calibration import LIMITATION, Share, audit, audit_csv, calibrate_judged
-from inpaintbench.curation.facts import Facts, require_measured
+from inpaintbench.curation.facts import Facts
 from inpaintbench.curation.funnel import source_names, write_funnel, write_what_if
 from inpaintbench.curation.funnel.stages import stages
 from inpaintbench.curation.judging import Judged, stored_selection, unasked
 from inpaintbench.curation.judging import what_if as ask
-from inpaintbench.curation.rules import Rule, parse_rules, read_rules
+from inpaintbench.curation.rules import parse_rules, read_rules
 from inpaintbench.curation.why import Trail, find_clip, margin, trail, unit_and_direction
 from inpaintbench.errors import InputError, RunError, UsageError, Waiting
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.files import display_name, write_atomically
 from inpaintbench.pages.words import percent, percents
-from inpaintbench.recipes.devil import OWN_FOOTAGE_RULES, PUBLISHED_RULES, DevilRecipe, in_place, switched_off
+from inpaintbench.recipes.devil import OWN_FOOTAGE_RULES, DevilRecipe, change_rules
 from inpaintbench.recipes.leakage import not_looked_for
-from inpaintbench.recipes.settings import recall, remember, stages_of
+from inpaintbench.recipes.settings import label_again, recall
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute, Plain
 from inpaintbench.workspace import Workspace
@@ -84,9 +83,11 @@ def select(
         raise UsageError("--out is where the page of --what-if goes; without --what-if there is none")
     if rules is not None:
         changed["rules"] = () if rules == _NO_RULES else read_rules(rules)
-        _check_rules(opened, changed["rules"])
+        measuring.check_rules(opened, changed["rules"])
+    recipe = change_rules(recall(opened), changed, without_rule or ())
     try:
-        _apply(opened, changed, running, without_rule)
+        with running.on(opened) as executor:
+            label_again(recipe, executor, opened)
     except (RunError, Waiting):
         # Nothing is kept, or people have to answer first: the counts say why.
         print_judged(_stored(opened))
@@ -113,37 +114,6 @@ def select(
 def _stored(workspace: Workspace) -> Judged:
     """The decisions in a workspace, which bring along the values that they rest on."""
     return stored_selection(workspace, Facts.of_workspace(workspace, ()))
-
-
-def _check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
-    """Refuse rules on what not every clip has and nothing can measure here, before any of them is applied."""
-    facts = Facts.of_workspace(workspace, {rule.subject for rule in rules})
-    measuring.check_weights(
-        rule.subject for rule in rules if rule.subject in ATTRIBUTES and not facts.of(rule.subject).known.all()
-    )
-    require_measured(facts, [rule for rule in rules if rule.subject not in ATTRIBUTES], workspace=workspace)
-
-
-def _apply(workspace: Workspace, changed: dict[str, Any], running: Running, without_rule: Sequence[str] | None) -> None:
-    """Run the labelling stage of the workspace's recipe with some options changed, which it keeps unless the stage fails."""
-    recipe = recall(workspace)
-    if without_rule:
-        published = isinstance(recipe, DevilRecipe) and set(PUBLISHED_RULES) <= set(recipe.rules)
-        if published or not isinstance(recipe, DevilRecipe) or recipe.behaviour == "as-published":
-            raise UsageError("--without-rule is for footage of one's own that goes through default rules, and this does not")
-    if foreign := [name for name in changed if name not in type(recipe).model_fields]:
-        raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
-    if ("rules" in changed or without_rule) and isinstance(recipe, DevilRecipe):
-        off = switched_off([name for name in without_rule if name != "none"]) if without_rule else None
-        changed = {**changed, "rules": in_place(recipe, changed.get("rules"), without=off)}
-    recipe = recipe.model_copy(update=changed)
-    with running.on(workspace) as executor:
-        try:
-            stages_of(recipe).label(recipe, executor, workspace)
-        except Waiting:
-            remember(workspace, recipe)
-            raise
-        remember(workspace, recipe)
 
 
 def print_judged(judged: Judged) -> None:

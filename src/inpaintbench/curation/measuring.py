@@ -10,6 +10,8 @@ from typing import Any
 from inpaintbench import video
 from inpaintbench.curation import footage
 from inpaintbench.curation.attributes import ATTRIBUTES
+from inpaintbench.curation.facts import Facts, require_measured
+from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
 from inpaintbench.models import weights
@@ -97,6 +99,17 @@ def check_weights(leaves: Iterable[str]) -> None:
                 weights.path_of(name)
             except NotMeasurable as error:
                 raise InputError(f"{leaf} cannot be measured: {error}") from error
+
+
+def check_rules(workspace: Workspace, rules: Sequence[Rule]) -> None:
+    """Refuse rules on what not every clip has and nothing can measure here, before any of them is applied.
+
+    Raises:
+        InputError: see ``check_weights`` and ``require_measured``.
+    """
+    facts = Facts.of_workspace(workspace, {rule.subject for rule in rules})
+    check_weights(rule.subject for rule in rules if rule.subject in ATTRIBUTES and not facts.of(rule.subject).known.all())
+    require_measured(facts, [rule for rule in rules if rule.subject not in ATTRIBUTES], workspace=workspace)
 
 
 def step_of(leaf: str) -> str:

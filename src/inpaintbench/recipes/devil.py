@@ -27,7 +27,7 @@ from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
-from inpaintbench.errors import InputError, Rejected, RunError, Waiting
+from inpaintbench.errors import InputError, Rejected, RunError, UsageError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
 from inpaintbench.export.growing import appended
@@ -425,6 +425,29 @@ def in_place(
     if rules is None:
         rules = [rule for rule in recipe.rules if rule not in OWN_FOOTAGE_RULES.values()]
     return rules_of_footage(rules, without=default_rules_off(recipe) if without is None else without)
+
+
+def change_rules(recipe: Any, changed: Mapping[str, Any], without: Sequence[str]) -> Any:
+    """A recipe, of whatever kind, that clips are selected by with some options changed.
+
+    Args:
+        recipe: of a workspace.
+        changed: fields of it; rules stand in the place of the user's alone.
+        without: names of the default rules that are off, "all" or "none"; empty = those that were.
+
+    Raises:
+        UsageError: default rules are to be off where there are none.
+        InputError: the recipe has no such field.
+    """
+    of_devil = isinstance(recipe, DevilRecipe)
+    if without and (not of_devil or recipe.behaviour == "as-published" or set(PUBLISHED_RULES) <= set(recipe.rules)):
+        raise UsageError("--without-rule is for footage of one's own that goes through default rules, and this does not")
+    if foreign := [name for name in changed if name not in type(recipe).model_fields]:
+        raise InputError(f"the recipe {recipe.kind!r} has no {foreign[0]} to change; `inpaintbench masks pair` applies its rules")
+    if of_devil and (without or "rules" in changed):
+        off = switched_off([name for name in without if name != "none"]) if without else None
+        changed = {**changed, "rules": in_place(recipe, changed.get("rules"), without=off)}
+    return recipe.model_copy(update=changed)
 
 
 def asks_for_duplicates(recipe: DevilRecipe) -> bool:

@@ -6,7 +6,7 @@ What is decided over all clips (selection, levels, items, slices) is decided aga
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -160,13 +160,13 @@ def _merge_table(
     for step in sorted({*steps[0], *steps[1]}):
         rows = _table(first, table, record, step if step in steps[0] else None)
         seen = known or {key(row) for row in rows}
-        others = [row for row in _table(second, table, record, step if step in steps[1] else None) if key(row) not in seen]
-        made.write_table(table, step, [*rows, *_called(others, renamed)], record)
+        others: list[Any] = [
+            row for row in _table(second, table, record, step if step in steps[1] else None) if key(row) not in seen
+        ]
+        if renamed:
+            others = [replace(row, uri=renamed.get(row.source_id, row.uri)) for row in others]
+        made.write_table(table, step, [*rows, *others], record)
 
 
 def _table(workspace: Workspace, table: str, record: type[Record], step: str | None) -> list[Record]:
     return [] if step is None else workspace.table(table, record, step=step)
-
-
-def _called(rows: Sequence[Any], names: Mapping[str, str]) -> Iterable[Any]:
-    return [replace(row, uri=names[row.source_id]) if names and row.source_id in names else row for row in rows]

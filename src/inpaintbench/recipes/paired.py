@@ -22,11 +22,12 @@ from inpaintbench.masks.axes.base import Axis
 from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
 from inpaintbench.masks.axis_versions import GENERATOR, vary
 from inpaintbench.masks.blob_motion import PRESETS
+from inpaintbench.pages.words import count
 from inpaintbench.recipes import leakage, stages
 from inpaintbench.recipes.own_masks import promised_levels
 from inpaintbench.steps import AXES_OF_ITEMS, AXIS_CLIPS, KNOWN, LEVEL_OF, MASK_LEVELS, PAIR_OF
 from inpaintbench.tables import to_records
-from inpaintbench.types import Attribute, Clip, Corruption, Item, Plain, Slice, content_id, hash_of
+from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, content_id, hash_of
 from inpaintbench.workspace import Workspace
 
 # Those of blobs, and the one that needs clips whose camera is still.
@@ -60,8 +61,9 @@ class Drawn:
     @property
     def unchanged(self) -> list[str]:
         """Clips with an item of which nothing is changed."""
-        of_axes = itertools.chain(*(clips for axis, clips in self.axes.items() if _has_unchanged(AXES.get(axis))))
-        new = (clip for clip in of_axes if clip not in self.known)
+        axes = {name: AXES.get(name) for name in self.axes}
+        unchanged = [name for name, axis in axes.items() if axis.base_level is not None or issubclass(axis, PresetAxis)]
+        new = (clip for name in unchanged for clip in self.axes[name] if clip not in self.known)
         return list(dict.fromkeys(itertools.chain(*self.labelled.values(), new)))
 
 
@@ -231,6 +233,20 @@ def refusals(workspace: Workspace, axis: str) -> list[str]:
     ]
 
 
+def remarks(workspace: Workspace, dataset: Dataset, per_slice: int | None) -> dict[str, str]:
+    """Slice -> how many pairs it lacks of those that were wanted, and how many clips that were drawn for its axis gave none."""
+    words: dict[str, list[str]] = {}
+    for part in dataset.slices:
+        lacks = per_slice is not None and len(part.item_ids) < per_slice
+        words[part.name] = [f"{len(part.item_ids)} of {per_slice} pairs wanted"] if lacks else []
+    for axis in (axis for axis in dataset.facts.get(FACT, ()) if axis["name"] in AXES):
+        if reasons := refusals(workspace, axis["name"]):
+            for level in axis["levels"]:
+                refused = words.get(f"{axis['name']}-{level}", [])
+                refused.append(f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}")
+    return {name: "; ".join(told) for name, told in words.items()}
+
+
 class _Made(NamedTuple):
     """What is made of clips that were drawn."""
 
@@ -348,10 +364,6 @@ def _unconfirmed(measured: Outcome, blobs: _Blobs, own_axes: Mapping[_Place, Seq
     }
 
 
-def _has_unchanged(axis: type[Axis]) -> bool:
-    return axis.base_level is not None or issubclass(axis, PresetAxis)
-
-
 def _of_presets(
     axis: PresetAxis, bases: Mapping[_Place, Corruption], blobs: _Blobs, made: Mapping[str, Corruption]
 ) -> Iterator[_Version]:
@@ -374,8 +386,8 @@ def _of_varied(axis: Axis, bases: Sequence[Corruption], varied: Sequence[Corrupt
 def _complete(axis: Axis, versions: Iterable[_Version]) -> list[_Version]:
     """Versions of which every level could be made, by level."""
     kept = list(versions)
-    count = Counter(one.base.corruption_id for one in kept)
-    kept = [one for one in kept if count[one.base.corruption_id] == len(axis.levels)]
+    levels = Counter(one.base.corruption_id for one in kept)
+    kept = [one for one in kept if levels[one.base.corruption_id] == len(axis.levels)]
     return sorted(kept, key=lambda one: axis.levels.index(one.level))
 
 

@@ -146,6 +146,7 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
                 effect = mask(one, _EFFECT, "")
                 pairs.append(removal.Pair(clip, thing, None, clip.rgb_sha256, False, stated, name=one.name, effect_mask=effect))
             continue
+        homographies = scene["homographies"]
         for variant, strengths in scene["effects"].items():
             row = inputs.get((clip.clip_id, fitting.input_name(f"{variant}{one.end}")))
             if row is None or (thing := mask(one, _MASK, variant)) is None:
@@ -160,16 +161,12 @@ def _pairs(workspace: Workspace, clips: Sequence[Clip]) -> list[removal.Pair]:
                     str(row.value),
                     bool(scene.get("exact")),
                     told,
-                    homographies=_cut(scene["homographies"], clip),
+                    homographies=homographies and homographies[clip.start_frame : clip.end_frame],
                     name=" ".join(filter(None, (one.name, scene.get("names", {}).get(variant)))),
                     effect_mask=mask(one, _EFFECT, variant),
                 )
             )
     return pairs
-
-
-def _cut(homographies: Sequence[Any] | None, clip: Clip) -> Sequence[Any] | None:
-    return None if homographies is None else homographies[clip.start_frame : clip.end_frame]
 
 
 def _slices(

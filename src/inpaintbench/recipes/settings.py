@@ -6,15 +6,17 @@ import inspect
 import json
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from inpaintbench.catalogue import Deviation, holding
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
@@ -27,6 +29,8 @@ from inpaintbench.types import Clip, Dataset, Item, canonical_json
 from inpaintbench.workspace import Workspace
 
 FILE = "recipe.json"
+# Stage, such as ``label`` -> what is done before it.
+Before = Mapping[str, Callable[[Executor], object]]
 _OF_ITEMS = "recipe_of_items.json"
 
 
@@ -84,6 +88,20 @@ def check(recipe: BaseModel, sources: Sequence[SourceSpec], **corrupting: Any) -
     check_sources(sources)
     if hasattr(stages_of(recipe), "check"):
         stages_of(recipe).check(recipe, **corrupting)
+
+
+def label_again(recipe: BaseModel, executor: Executor, workspace: Workspace) -> None:
+    """The stage ``label`` of a recipe, which the workspace then remembers; as before where the stage fails.
+
+    Raises:
+        Waiting: people have to answer first; it is remembered all the same.
+    """
+    try:
+        stages_of(recipe).label(recipe, executor, workspace)
+    except Waiting:
+        remember(workspace, recipe)
+        raise
+    remember(workspace, recipe)
 
 
 def corrupt(recipe: BaseModel, executor: Executor, workspace: Workspace, **corrupting: Any) -> None:
@@ -203,7 +221,8 @@ def own_export(recipe: BaseModel, workspace: Workspace) -> Path:
 
 def build(
     recipe: BaseModel, sources: Sequence[SourceSpec], executor: Executor, workspace: Workspace, *,
-    table: DatasetTable = SILENT, append_to: Path | None = None, asked: Asked = NOTHING_ASKED, **corrupting: Any,
+    table: DatasetTable = SILENT, append_to: Path | None = None, asked: Asked = NOTHING_ASKED,
+    before: Before = MappingProxyType({}), **corrupting: Any,
 ) -> tuple[Path, Dataset]:  # fmt: skip
     """All stages of a recipe; does only what is missing.
 
@@ -215,6 +234,7 @@ def build(
         table: what is said of the dataset.
         append_to: folder of a published dataset that everything is kept of; None = none.
         asked: version, and what may be replaced.
+        before: stage, such as ``label`` -> what is done before it.
         corrupting: what the recipe's ``corrupt`` wants besides, such as the folder of saved masks.
 
     Returns:
@@ -224,10 +244,14 @@ def build(
     begin(recipe, workspace, append_to)
     remember(workspace, recipe)
     dataset_table.keep(workspace, table)
+    first = defaultdict[str, Callable[[Executor], object]](lambda: lambda _: None, before)
     stages = stages_of(recipe)
+    first["curate"](executor)
     stages.curate(recipe, sources, executor, workspace)
     leave_out_published(workspace)
+    first["label"](executor)
     stages.label(recipe, executor, workspace)
+    first["corrupt"](executor)
     corrupt(recipe, executor, workspace, **corrupting)
     return export(recipe, workspace, asked=asked)
 

@@ -119,7 +119,9 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
         footages, refused = [*footages, *pieces], [*refused, *outcome.rejected]
-    _forget_other_sources(workspace, set(by_step))
+    for path in sorted((workspace.path / "tables").glob("*/find.*.parquet")):
+        if path.stem not in by_step:  # what an earlier run found elsewhere is not part of this benchmark
+            workspace.write_table(path.parent.name, path.stem, [], Source)
     distinct, doubles, shared = footage.distinct([row for rows in by_step.values() for row in rows], shares=cutting.shares)
     kept = {(row.source_id, row.uri, row.origin): row for row in distinct}
     for step, rows in by_step.items():
@@ -211,13 +213,6 @@ def check_sources(sources: Sequence[SourceSpec]) -> None:
             raise InputError(f"{names.count(name)} sources are called {name!r}; give them different names")
     for spec in sources:
         _source(spec)
-
-
-def _forget_other_sources(workspace: Workspace, steps: set[str]) -> None:
-    """Empty what an earlier run found elsewhere: it is not part of this benchmark."""
-    for path in sorted((workspace.path / "tables").glob("*/find.*.parquet")):
-        if path.stem not in steps:
-            workspace.write_table(path.parent.name, path.stem, [], Source)
 
 
 def _forget_other_clips(workspace: Workspace, present: set[str]) -> None:
@@ -431,7 +426,8 @@ def export(publication: Publication, workspace: Workspace, *, target: Path | Non
     if published:
         items = items.filter(pc.invert(pc.is_in(items["item_id"], value_set=pa.array(published.ids, pa.string()))))
         given = gathering.of_table(items)
-        tombstones = sorted({row["item_id"]: row for row in (*published.dataset.removed, *tombstones)}.values(), key=_item_id)
+        by_id = {str(row["item_id"]): row for row in (*published.dataset.removed, *tombstones)}
+        tombstones = [by_id[name] for name in sorted(by_id)]
     if not items.num_rows and gone.issuperset(published.ids if published else ()):
         raise InputError("every item was removed, so nothing is left to export; `inpaintbench export remove --undo` brings back")
     own = own_slices_of(workspace)
@@ -489,10 +485,6 @@ def _with(given: Batches, more: Batches) -> Batches:
 
 def _batches(workspace: Workspace, table: str, record: type, *, steps: Sequence[str] | None = None) -> Batches:
     return lambda columns=None: workspace.batches(table, record, steps=steps, columns=columns)
-
-
-def _item_id(row: Plain) -> str:
-    return str(row["item_id"])
 
 
 def own_slices_of(workspace: Workspace) -> list[OwnSlice]:

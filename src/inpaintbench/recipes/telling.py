@@ -20,9 +20,12 @@ import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.claims import too_few
+from inpaintbench.curation.footage import clips_foreseen
 from inpaintbench.curation.normalizers.sizing import Cover
+from inpaintbench.curation.sources.base import unquoted_path
+from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.errors import InpaintBenchError, InputError
-from inpaintbench.eval.comparing.simultaneous import Design, Deviations, effects_of, least_effect, needed
+from inpaintbench.eval.comparing.simultaneous import POWER, Design, Deviations, effects_of, least_effect, needed
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.metrics.psnr import decibels, masked_errors
 from inpaintbench.eval.protocols.base import CEILING_DECIBELS
@@ -32,7 +35,7 @@ from inpaintbench.masks.axes.presets import PresetAxis, paired_blob
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.devil import DevilRecipe
-from inpaintbench.recipes.paired import FACT
+from inpaintbench.recipes.paired import FACT, in_turn, under_masks
 from inpaintbench.steps import PAIR_OF
 from inpaintbench.types import Dataset, Frames, Hole, item_rng
 from inpaintbench.view import ItemView, composite
@@ -108,6 +111,74 @@ def guessed_words(axes: Iterable[str]) -> str | None:
     if not guessed:
         return None
     return f"{' and '.join(guessed)}: how far pairs scatter was not measured, and is taken to be as over other axes."
+
+
+class Planned(NamedTuple):
+    """The films that find an effect."""
+
+    title: str
+    heads: list[str]
+    rows: list[list[str]]
+    words: list[str]
+
+
+def plan(recipe: DevilRecipe, folder: Path, *, deviation: float | None = None) -> Planned:
+    """Tell what a paired benchmark of these films would find, without building it.
+
+    Args:
+        recipe: of the benchmark.
+        folder: with films.
+        deviation: by how much pairs scatter on every axis, dB; None = by a pilot on a few of the films.
+
+    Raises:
+        InputError: there are no films, or too few that can be read for a pilot.
+    """
+    leaf = FolderSource(folder=str(folder))
+    films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
+    if not films:
+        raise InputError("no films: the source folder holds no video files")
+    # Film -> how many clips it promises, and the name of a film that gives none -> why.
+    cutting, clips, refused = recipe.cutting, dict[Path, int](), dict[str, str]()
+    for path in films:
+        try:
+            clips[path] = clips_foreseen(str(path), splitter=cutting.splitter, fps=cutting.fps, hdr=cutting.hdr)
+        except InpaintBenchError as error:
+            refused[path.name] = str(error)
+    if not clips:
+        name, why = next(iter(refused.items()))
+        raise InputError(f"no clips from {count(len(films), 'film')}: {name}: {why}")
+    axes, footage, guessed = axes_of(recipe), _footage(recipe, clips), None
+    if deviation is None:
+        tried = pilot(list(clips), seed=recipe.seed)
+        deviations, guessed = deviations_of(axes, pilot=tried.deviations), guessed_words(axes.names)
+        others = ", other axes as on 18 real films" if set(axes.names) - tried.deviations.keys() else ""
+        what = f"{' and '.join(METHODS_TRIED)} on {count(tried.items, 'item')} of {tried.films} of these films"
+        basis = f"Pairs scatter as in a pilot ({what}){others}"
+    else:
+        deviations, basis = deviations_of(axes, given=deviation), f"Pairs are taken to scatter by {deviation:g} dB"
+    masks = "1 mask" if footage.masks == 1 else f"{footage.masks:.2g} masks"
+    return Planned(
+        f"Films that find an effect in {POWER:.0%} of benchmarks, {masks} a clip",
+        plan_heads(footage),
+        plan_rows(footage, deviations, axes),
+        [
+            f"{basis}; how much of it is between films, clips and masks is as on real films.",
+            *([guessed] if guessed else []),
+            *plan_words(footage, axes, refused=refused),
+        ],
+    )
+
+
+def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
+    """What an axis would take of these films, by turns."""
+    film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
+    taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
+    pairs = under_masks(taken, most=recipe.masks_per_clip, wanted=recipe.per_slice)
+    # Further masks come only where there are fewer clips than pairs wanted.
+    most = min(recipe.masks_per_clip, math.ceil(recipe.per_slice / len(taken)))
+    tried = tuple(masks for masks in MASKS_TRIED if masks <= most)
+    given = len(clips), sum(clips.values())
+    return Footage(len({film_of[clip] for clip in taken}), len(taken), len(pairs) / len(taken), tried, given)
 
 
 def plan_rows(footage: Footage, deviations: Mapping[str, Deviations], axes: Axes) -> list[list[str]]:

@@ -12,7 +12,7 @@ from rater_world import Clock, MemoryJournal, answer_to, make_study, pairwise, s
 from inpaintbench.annotate.app.tables import judged
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.state import State, votes
-from inpaintbench.annotate.records import Event, RaterRecord, Share, Vote
+from inpaintbench.annotate.records import Event, Proportion, RaterRecord, Vote
 from inpaintbench.annotate.study import Checks, Study, study_id
 from inpaintbench.errors import InputError
 
@@ -197,9 +197,13 @@ def test_a_vote_on_what_became_gold_is_held_against_it_and_counts_no_more() -> N
 
 def test_self_consistency_is_told_over_the_last_repeats_too() -> None:
     record = RaterRecord(repeats=[True, None, False, True, None, True])
-    assert [record.consistency(Checks(window=window)) for window in (1, 3, 9)] == [Share(1, 1), Share(2, 3), Share(3, 4)]
-    assert record.consistency() == Share(3, 4)
-    assert RaterRecord().consistency(Checks()) == Share(0, 0)
+    assert [record.consistency(Checks(window=window)) for window in (1, 3, 9)] == [
+        Proportion(1, 1),
+        Proportion(2, 3),
+        Proportion(3, 4),
+    ]
+    assert record.consistency() == Proportion(3, 4)
+    assert RaterRecord().consistency(Checks()) == Proportion(0, 0)
 
 
 def test_only_the_last_submission_can_be_undone() -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.desk.state import BROKEN, State
 from inpaintbench.annotate.desk.submissions import ANSWER, COUNTED, UNDONE
-from inpaintbench.annotate.records import Event, Lease, Share
+from inpaintbench.annotate.records import Event, Lease, Proportion
 from inpaintbench.types import item_rng
 
 # Tasks that compete by coverage alone: (question, pair of candidates); no candidates for questions that are not about pairs.
@@ -372,8 +372,8 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
     }
 
 
-def _share(share: Share) -> dict[str, Any]:
-    return {"right": share.right, "asked": share.asked, "share": share.share}
+def _share(share: Proportion) -> dict[str, Any]:
+    return {"right": share.part, "asked": share.whole, "share": share.value}
 
 
 def _broken(state: State, *, out: bool) -> list[dict[str, Any]]:

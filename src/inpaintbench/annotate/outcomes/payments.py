@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.records import RaterRecord, Share, Visit
+from inpaintbench.annotate.records import Proportion, RaterRecord, Visit
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA, csv_text
 
@@ -92,17 +92,17 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         rows.append(
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,
-                minutes, record.answered, gold.right, gold.asked, message,
+                minutes, record.answered, gold.part, gold.whole, message,
                 participant.arrival.study,
             )
         )  # fmt: skip
     return rows
 
 
-def _message(where: str, record: RaterRecord, gold: Share) -> str:
-    right = f"{gold.right} of {gold.asked} tasks whose answer is known were answered as it is known"
+def _message(where: str, record: RaterRecord, gold: Proportion) -> str:
+    right = f"{gold.part} of {gold.whole} tasks whose answer is known were answered as it is known"
     sentences: Mapping[str, str] = {
-        "completed": f"All tasks were answered; {right}." if gold.asked else "All tasks were answered.",
+        "completed": f"All tasks were answered; {right}." if gold.whole else "All tasks were answered.",
         "no more tasks": f"{count(record.answered, 'answer')} given when nothing was left to ask.",
         "failed checks": (
             f"Thank you for taking part. In this submission {right}, after the instructions had been shown a second time, which "

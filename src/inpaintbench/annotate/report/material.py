@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import numpy as np
 
 from inpaintbench.annotate.questions.base import SHOWN
 from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
-from inpaintbench.annotate.records import Event, Exclusion, Standing, Stated, Vote
+from inpaintbench.annotate.records import Event, Exclusion, Proportion, Standing, Stated, Vote
 from inpaintbench.annotate.screening.base import Proposal, proposals
 from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater, answers_of, scheme_of
 from inpaintbench.annotate.statistics.ranking import plain
@@ -189,32 +188,6 @@ def events_read(journal: Journal, study_id: str) -> list[Event]:
     return kept
 
 
-# Standard normal quantile of a 95 % interval.
-_STANDARD_NORMAL_975 = 1.959963984540054
-
-
-class Proportion(NamedTuple):
-    """``part`` of ``whole`` with the 95 % interval of Wilson (1927)."""
-
-    part: int
-    whole: int
-
-    @property
-    def value(self) -> float | None:
-        """The share."""
-        return self.part / self.whole if self.whole else None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Low and high; 0 and 1 of nothing."""
-        if not self.whole:
-            return 0.0, 1.0
-        z, n, share = _STANDARD_NORMAL_975, self.whole, self.part / self.whole
-        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-        return max(0.0, middle - half), min(1.0, middle + half)
-
-
 class Coverage(NamedTuple):
     """Progress of a question."""
 
@@ -338,7 +311,7 @@ def rater_rows(material: Material) -> list[RaterRow]:
         others = Share(sum(value * of for value, of in shares) / units if units else None, units)
         rows.append(RaterRow(
             rater, len(own), median_seconds(own), gold_right(material, own), repeated(own), others, left_choices(own),
-            Proportion(sum(vote.stuttered for vote in own), len(own)), rater in paused and rater not in excluded,
+            Proportion.of([vote.stuttered for vote in own]), rater in paused and rater not in excluded,
             rater in excluded,
         ))  # fmt: skip
     return rows
@@ -348,15 +321,14 @@ def gold_right(material: Material, votes: Sequence[Vote]) -> Proportion:
     """First answers to gold tasks that are right."""
     study = material.study
     answers = [(vote.choice, study.task_of[vote.task_id]) for vote in votes if vote.purpose != "repeat"]
-    known = [study.passes(task, choice) for choice, task in answers if task.gold]
-    return Proportion(sum(known), len(known))
+    return Proportion.of([study.passes(task, choice) for choice, task in answers if task.gold])
 
 
 def repeated(votes: Sequence[Vote]) -> Proportion:
     """Tasks answered as the first time, of those that a rater was asked again."""
     first = {(vote.rater_id, vote.task_id): vote.choice for vote in votes if vote.purpose != "repeat"}
     again = [vote for vote in votes if vote.purpose == "repeat" and (vote.rater_id, vote.task_id) in first]
-    return Proportion(sum(vote.choice == first[vote.rater_id, vote.task_id] for vote in again), len(again))
+    return Proportion.of([vote.choice == first[vote.rater_id, vote.task_id] for vote in again])
 
 
 def playback(material: Material) -> Playback:
@@ -372,7 +344,7 @@ def playback(material: Material) -> Playback:
             plays = max(float(event.body.get("plays") or 0), 1.0)
             presented += round(plays * proxy.frames)
             dropped += int(event.body.get("dropped_frames") or 0)
-    stuttered = Proportion(sum(vote.stuttered for vote in material.votes), len(material.votes))
+    stuttered = Proportion.of([vote.stuttered for vote in material.votes])
     return Playback(Proportion(min(dropped, presented), presented), stuttered)
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from inpaintbench.annotate.records import Standing, Vote
+from inpaintbench.annotate.records import Proportion, Standing, Vote
 from inpaintbench.annotate.report.agreement import count_bars
 from inpaintbench.annotate.report.material import (
     Material,
-    Proportion,
     gold_right,
     playback,
     rater_rows,

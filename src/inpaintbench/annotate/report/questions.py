@@ -11,9 +11,9 @@ import numpy as np
 from inpaintbench.annotate.questions import base
 from inpaintbench.annotate.questions.base import Part, Question
 from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
-from inpaintbench.annotate.records import ANCHORED, Vote
+from inpaintbench.annotate.records import ANCHORED, Proportion, Vote
 from inpaintbench.annotate.report import agreement
-from inpaintbench.annotate.report.material import Material, Outcomes, Proportion, left_choices, outcomes, place_choices, selection
+from inpaintbench.annotate.report.material import Material, Outcomes, left_choices, outcomes, place_choices, selection
 from inpaintbench.annotate.statistics.agreement import Answers, Scheme, answers_of, confusion_with, scheme_of
 from inpaintbench.annotate.statistics.standings import mean_opinion, opinions_of
 from inpaintbench.pages import Cell, Column, Row, Table
@@ -271,7 +271,7 @@ def _sides(votes: Sequence[Vote], ranking: Mapping[str, Any] | None) -> tuple[Pa
     sentence = f"of {count(left.whole, 'choice')} fell on the left. {verdict}"
     statement = Statement(sentence, value=percent(left.value), interval=f"{percent(low)} to {percent(high)}")
     known = [vote for vote in votes if len(vote.shown) == 2]
-    lefts = Proportion(sum(vote.shown == vote.candidates for vote in known), len(known))
+    lefts = Proportion.of([vote.shown == vote.candidates for vote in known])
     balance = f"The first method of each pair stood on the left in {percent(lefts.value)} of {count(len(known), 'vote')}."
     note = f"95 % interval of Wilson, votes taken as independent. {balance}"
     if bias := (ranking or {}).get("position_bias"):

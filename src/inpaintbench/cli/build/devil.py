@@ -13,17 +13,15 @@ from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build import running as whole
 from inpaintbench.cli.build.planning import Plan, say_what_it_tells, warn_of_few_films
-from inpaintbench.cli.build.running import KIND, PLACES, Cuts, Demo, Described, Out, Owned, Place, Published, Saved
+from inpaintbench.cli.build.running import KIND, PLACES, Build, Cuts, Demo, Described, Out, Owned, Place, Published, Saved
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Executor
-from inpaintbench.recipes import dataset_table, devil, settings
-from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
+from inpaintbench.recipes import devil, settings
 from inpaintbench.recipes.options import SELECTION
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import LABELS
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
@@ -88,6 +86,7 @@ def build_devil(
 
     Example: inpaintbench build devil --sources FOLDER --out WORKSPACE --per-slice 20
     """
+    build = Build(describing, published, running)
     if demo:
         whole.one_of(sources, demo, "--sources FOLDER")
         whole.given_alone(
@@ -95,9 +94,7 @@ def build_devil(
         )
         recipe, spec = demo_recipe()
         recipe = recipe.model_copy(update=describing.choices)
-        whole.told(
-            *build_devil_in(out, recipe, spec, labels=labels, running=running, published=published, table=describing.table)
-        )
+        whole.told(*build_devil_in(out, recipe, spec, build, labels=labels))
         return
     place = _place_asked(source, sources, places)
     if place and owning.constants:
@@ -125,12 +122,8 @@ def build_devil(
     if planning.tell(recipe, None if place else sources):
         return
     spec = place.source(out) if place else SourceSpec("folder", {"folder": str(sources), **owning.constants})
-    before = place.fetching() if place else None
-    made = build_devil_in(
-        out, recipe, spec, labels=labels, running=running, published=published, before=before, table=describing.table,
-        masks=saving.saved_masks,
-    )  # fmt: skip
-    whole.told(*made)
+    fetching = place.fetching() if place else None
+    whole.told(*build_devil_in(out, recipe, spec, build, labels=labels, fetching=fetching, masks=saving.saved_masks))
 
 
 def _usual_design(given: Mapping[str, Any], out: Path, *, own: bool) -> str:
@@ -161,33 +154,25 @@ def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None
 
 
 def build_devil_in(
-    out: Path, recipe: devil.DevilRecipe, source: SourceSpec, *, labels: Path | None = None, running: console.Running,
-    published: Published = Published(), before: Callable[[Executor], object] | None = None,
-    table: DatasetTable = SILENT, masks: Path | None = None,
+    out: Path, recipe: devil.DevilRecipe, source: SourceSpec, build: Build, *, labels: Path | None = None,
+    fetching: Callable[[Executor], object] | None = None, masks: Path | None = None,
 ) -> tuple[Path, Dataset]:  # fmt: skip
-    """Build, with labels from a file, and say what came of it; ``before`` fetches footage where it is not here yet."""
-    append_to = published.checked(out / "exports" / recipe.kind)
-    corrupting = {"masks": masks} if masks else {}
-    settings.check(recipe, [source], **corrupting)
+    """Build, with labels from a file, and say what came of it; ``fetching`` brings footage where it is not here yet."""
+
+    def take_labels(executor: Executor) -> None:
+        if labels:
+            import_labels(executor.workspace, labels)
+        else:
+            executor.workspace.write_table("attributes", LABELS, [], Attribute)
+
     if labels:
         read_labels(labels)
-    workspace = Workspace(out)
-    with running.on(workspace) as executor:
-        settings.begin(recipe, workspace, append_to)
-        settings.remember(workspace, recipe)
-        dataset_table.keep(workspace, table)
-        if before is not None:
-            before(executor)
-        devil.curate(recipe, [source], executor, workspace)
-        settings.leave_out_published(workspace)
-        if labels:
-            import_labels(workspace, labels)
-        else:
-            workspace.write_table("attributes", LABELS, [], Attribute)
-        devil.label(recipe, executor, workspace)
-        warn_of_few_films(recipe, workspace)
-        settings.corrupt(recipe, executor, workspace, **corrupting)
-        folder, dataset = settings.export(recipe, workspace, asked=Asked(replace=published.replace, say=console.say))
+    before: settings.Before = {
+        **({"curate": fetching} if fetching else {}),
+        "label": take_labels,
+        "corrupt": lambda executor: warn_of_few_films(recipe, executor.workspace),
+    }
+    workspace, folder, dataset = build.made(recipe, [source], out, {"masks": masks}, before=before)
     whole.summarise(workspace, dataset, per_slice=recipe.per_slice)
     say_what_it_tells(dataset)
     if words := devil.scene_motion_words(workspace, dataset):
@@ -214,7 +199,7 @@ def demo(*, out: Out = Path("demo"), running: console.Processes = console.Runnin
     """
     begun = time.monotonic()
     recipe, source = demo_recipe()
-    folder, _ = build_devil_in(out, recipe, source, running=running)
+    folder, _ = build_devil_in(out, recipe, source, Build(running=running))
     from inpaintbench.cli import reporting
 
     page = reporting.evaluate(folder, run=out, methods=reporting.DEMO_METHODS, protocol="devil/corrected", running=running)

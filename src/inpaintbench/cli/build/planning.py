@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +11,7 @@ from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
 from inpaintbench.cli import console
 from inpaintbench.cli.logs import StoppedError
-from inpaintbench.curation.footage import clips_foreseen
-from inpaintbench.curation.sources.base import unquoted_path
-from inpaintbench.curation.sources.folder import FolderSource
-from inpaintbench.errors import InpaintBenchError, InputError, UsageError
+from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.masks.axes import AXES
@@ -25,7 +21,6 @@ from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     from inpaintbench.recipes.devil import DevilRecipe
-    from inpaintbench.recipes.telling import Footage
 
 
 @dataclass(frozen=True)
@@ -57,66 +52,16 @@ class Plan:
             raise UsageError(f"--plan-deviation is {self.plan_deviation:g}; give a number of dB above 0")
         if folder is None or recipe.design != "paired":
             raise UsageError("--plan is for paired designs of a folder of films (--sources FOLDER --design paired)")
+        from inpaintbench.recipes.telling import plan
+
         try:
-            for line in _plan(recipe, folder, self.plan_deviation):
-                console.say(line)
+            planned = plan(recipe, folder, deviation=self.plan_deviation)
         except KeyboardInterrupt:
             raise StoppedError("stopped; a plan builds and keeps nothing, and the same command begins it anew") from None
+        console.print_table(planned.title, planned.heads, planned.rows)
+        for line in planned.words:
+            console.say(line)
         return True
-
-
-def _plan(recipe: DevilRecipe, folder: Path, deviation: float | None) -> Iterator[str]:
-    """Print the table of films that find an effect, and yield what is said of it."""
-    # Methods and statistics that the command line should not wait for.
-    from inpaintbench.eval.comparing.simultaneous import POWER
-    from inpaintbench.recipes import telling
-    from inpaintbench.recipes.telling import METHODS_TRIED, pilot
-
-    leaf = FolderSource(folder=str(folder))
-    films = [Path(unquoted_path(piece.payload["path"])) for piece in leaf.footage()]
-    if not films:
-        raise InputError("no films: the source folder holds no video files")
-    # Film -> how many clips it promises, and the name of a film that gives none -> why.
-    cutting, clips, refused = recipe.cutting, dict[Path, int](), dict[str, str]()
-    for path in films:
-        try:
-            clips[path] = clips_foreseen(str(path), splitter=cutting.splitter, fps=cutting.fps, hdr=cutting.hdr)
-        except InpaintBenchError as error:
-            refused[path.name] = str(error)
-    if not clips:
-        name, why = next(iter(refused.items()))
-        raise InputError(f"no clips from {count(len(films), 'film')}: {name}: {why}")
-    axes, footage = telling.axes_of(recipe), _footage(recipe, clips)
-    if deviation is None:
-        tried = pilot(list(clips), seed=recipe.seed)
-        deviations = telling.deviations_of(axes, pilot=tried.deviations)
-        others = ", other axes as on 18 real films" if set(axes.names) - tried.deviations.keys() else ""
-        what = f"{' and '.join(METHODS_TRIED)} on {count(tried.items, 'item')} of {tried.films} of these films"
-        basis = f"Pairs scatter as in a pilot ({what}){others}"
-    else:
-        deviations, basis = telling.deviations_of(axes, given=deviation), f"Pairs are taken to scatter by {deviation:g} dB"
-    masks = "1 mask" if footage.masks == 1 else f"{footage.masks:.2g} masks"
-    title = f"Films that find an effect in {POWER:.0%} of benchmarks, {masks} a clip"
-    console.print_table(title, telling.plan_heads(footage), telling.plan_rows(footage, deviations, axes))
-    yield f"{basis}; how much of it is between films, clips and masks is as on real films."
-    if deviation is None and (words := telling.guessed_words(axes.names)):
-        yield words
-    yield from telling.plan_words(footage, axes, refused=refused)
-
-
-def _footage(recipe: DevilRecipe, clips: Mapping[Path, int]) -> Footage:
-    """What an axis would take of these films, by turns."""
-    from inpaintbench.recipes.paired import in_turn, under_masks
-    from inpaintbench.recipes.telling import MASKS_TRIED, Footage
-
-    film_of = {f"{path} {place}": str(path) for path, own in clips.items() for place in range(own)}
-    taken = in_turn(list(film_of), film_of, recipe.per_slice, key=(recipe.seed, "axis"))
-    pairs = under_masks(taken, most=recipe.masks_per_clip, wanted=recipe.per_slice)
-    # Further masks come only where there are fewer clips than pairs wanted.
-    most = min(recipe.masks_per_clip, math.ceil(recipe.per_slice / len(taken)))
-    tried = tuple(masks for masks in MASKS_TRIED if masks <= most)
-    given = len(clips), sum(clips.values())
-    return Footage(len({film_of[clip] for clip in taken}), len(taken), len(pairs) / len(taken), tried, given)
 
 
 def say_what_it_tells(dataset: Dataset) -> None:

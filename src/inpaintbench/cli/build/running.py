@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
@@ -33,7 +34,7 @@ from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table,
 from inpaintbench.recipes.leakage import alike, not_looked_for
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.own_slices import make_slices
-from inpaintbench.recipes.settings import build, check, kept_by_growth
+from inpaintbench.recipes.settings import Before, build, check, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
@@ -225,14 +226,15 @@ class Build:
 
     def run(self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None) -> None:
         """Build in the workspace ``out``, and say what came of it."""
-        workspace, folder, dataset = self.made(recipe, sources, out, **corrupting)
+        workspace, folder, dataset = self.made(recipe, sources, out, corrupting)
         summarise(workspace, dataset)
         told(folder, dataset)
 
     def made(
-        self, recipe: Any, sources: Sequence[SourceSpec], out: Path, **corrupting: Path | None
-    ) -> tuple[Workspace, Path, Dataset]:
-        """Build in the workspace ``out``: that, the folder of the dataset, and its manifest."""
+        self, recipe: Any, sources: Sequence[SourceSpec], out: Path, corrupting: Mapping[str, Path | None],
+        *, before: Before = MappingProxyType({}),
+    ) -> tuple[Workspace, Path, Dataset]:  # fmt: skip
+        """Build in the workspace ``out``, with what is done ``before`` stages: that, the dataset's folder, and its manifest."""
         append_to = self.published.checked(out / "exports" / recipe.kind)
         recipe = keep_design(recipe, append_to)
         given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
@@ -241,8 +243,9 @@ class Build:
         with self.running.on(workspace) as executor:
             asked = Asked(replace=self.published.replace, say=console.say)
             folder, dataset = build(
-                recipe, sources, executor, workspace, table=self.described.table, append_to=append_to, asked=asked, **given
-            )
+                recipe, sources, executor, workspace, table=self.described.table, append_to=append_to, asked=asked,
+                before=before, **given,
+            )  # fmt: skip
         return workspace, folder, dataset
 
 
@@ -267,9 +270,11 @@ def told(folder: Path, dataset: Dataset) -> None:
 
 def summarise(workspace: Workspace, dataset: Dataset, *, per_slice: int | None = None) -> None:
     """Slices with their numbers, and how many files gave nothing."""
-    source_of, remarks = frozen.sources_of(dataset), _remarks(workspace, dataset, per_slice)
+    from inpaintbench.recipes.paired import remarks
+
+    source_of, told = frozen.sources_of(dataset), remarks(workspace, dataset, per_slice)
     rows = [
-        (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), remarks[part.name])
+        (part.name, len(part.item_ids), len({source_of[item] for item in part.item_ids}), told[part.name])
         for part in dataset.slices
     ]
     rows += [(name, 0, 0, f"left out: {reason}") for name, reason in dataset.left_out.items()]
@@ -299,23 +304,6 @@ def tell_doubts(workspace: Workspace, dataset: Dataset) -> None:
     if lacking := not_looked_for(workspace):
         console.warn(f"warning: {lacking}")
     console.say(funnel_words(workspace, stored_selection(workspace, Facts.of_workspace(workspace, ()))))
-
-
-def _remarks(workspace: Workspace, dataset: Dataset, per_slice: int | None) -> dict[str, str]:
-    """Slice -> how many pairs it lacks of those that were wanted, and how many clips that were drawn for its axis gave none."""
-    from inpaintbench.masks.axes import AXES
-    from inpaintbench.recipes.paired import FACT, refusals
-
-    words: dict[str, list[str]] = {}
-    for part in dataset.slices:
-        lacks = per_slice is not None and len(part.item_ids) < per_slice
-        words[part.name] = [f"{len(part.item_ids)} of {per_slice} pairs wanted"] if lacks else []
-    for axis in (axis for axis in dataset.facts.get(FACT, ()) if axis["name"] in AXES):
-        if reasons := refusals(workspace, axis["name"]):
-            for level in axis["levels"]:
-                refused = words.get(f"{axis['name']}-{level}", [])
-                refused.append(f"{count(len(reasons), 'clip')} refused, such as: {reasons[0]}")
-    return {name: "; ".join(told) for name, told in words.items()}
 
 
 def _of_footage(workspace: Workspace, dataset: Dataset) -> Iterator[str]:

@@ -313,9 +313,10 @@ class EditClips(SourceLeaf):
                 payload["path"] = quoted_path(clip.path.absolute())
             files = [*(clip.frames or (clip.path,)), *(clip.masks if masked else ())]
             said = self._sidecars.of(clip.path)
+            states = [[quoted_path(path.name), path.stat().st_size, path.stat().st_mtime_ns] for path in files]
             yield Footage(
                 name=clip.name, uri=quoted_path(clip.name), origin=self.name,
-                content=content_id(self.version, self.fps, [_state(path) for path in files], *said.state),
+                content=content_id(self.version, self.fps, states, *said.state),
                 payload=payload, **said.columns, data={EDITS: [edit_of(edit) for edit in edits]},
             )  # fmt: skip
         self._notes = [(quote(name), note) for name, note in order_notes(clips).items()]
@@ -368,8 +369,3 @@ def write_masks(scratch: Path, levels: npt.NDArray[np.uint8], *, fps: float) -> 
     """``uint8[T, H, W]`` as the part ``OBJECT_MASK`` of what a source obtains into ``scratch``."""
     (scratch / PARTS).mkdir(exist_ok=True)
     video.write_levels(scratch / PARTS / f"{OBJECT_MASK}.mp4", levels, fps=fps)
-
-
-def _state(path: Path) -> list[Any]:
-    status = path.stat()
-    return [quoted_path(path.name), status.st_size, status.st_mtime_ns]

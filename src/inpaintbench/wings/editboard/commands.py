@@ -37,8 +37,8 @@ from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.pages.words import count
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.wings.editboard.checking import Checked, Finding
-from inpaintbench.wings.editboard.media import Edit, read_manifest
+from inpaintbench.wings.editboard.checking import Finding
+from inpaintbench.wings.editboard.media import read_manifest
 from inpaintbench.wings.editboard.page import write_transcript
 from inpaintbench.wings.editboard.recipe import AXIS, EditingRecipe, warnings
 from inpaintbench.wings.editboard.scoring import FOLDER, Measuring, cautions, keep_apart, settings_of
@@ -143,7 +143,9 @@ def editboard(
     measuring = Measuring.of(PROTOCOLS.get(protocol), metric, networks.compute, side_pixels=side, seconds=time_limit)
     listed = read_manifest(manifest)
     if listed.faults:
-        _stop(manifest, listed.faults)
+        for fault in listed.faults:
+            console.warn(fault)
+        raise InputError(f"{count(len(listed.faults), 'fault')} in {str(manifest)!r}; nothing was measured")
     keep_apart(out, listed.edits)
     if (out / "dataset.sha256").exists():
         raise InputError(f"{str(out)!r} is the run folder of a frozen benchmark; choose another --out")
@@ -154,8 +156,14 @@ def editboard(
         _tell(findings)
         spoilt = [item for item in checked if item.fault]
         if spoilt and (dry_run or not keep_going):
-            raise InputError(_refusal(manifest, spoilt, len(own)))
-        console.say(f"{manifest.name}: {_in_words(own)}")
+            which = "it" if len(spoilt) == 1 else "them"
+            raise InputError(
+                f"{len(spoilt)} of {count(len(own), 'edit')} in {str(manifest)!r} cannot be scored; nothing was measured: "
+                f"mend {which}, or give --keep-going to leave {which} out"
+            )
+        models, originals = {edit.model for edit in own}, {edit.original for edit in own if edit.original}
+        counted = f"{count(len(own), 'edit')} by {count(len(models), 'model')} of {count(len(originals), 'original')}"
+        console.say(f"{manifest.name}: {counted}")
         if dry_run:
             console.say("Nothing is wrong with them; nothing was measured.")
             for sentence in measuring.lacking():
@@ -183,23 +191,6 @@ def _tell(findings: Sequence[Finding]) -> None:
         console.warn(f"{where[0]}{more}: {text}")
     if len(places) > _MOST_NOTES:
         console.warn(f"and {len(places) - _MOST_NOTES} more notes")
-
-
-def _stop(manifest: Path, faults: Sequence[str]) -> None:
-    for fault in faults:
-        console.warn(fault)
-    raise InputError(f"{count(len(faults), 'fault')} in {str(manifest)!r}; nothing was measured")
-
-
-def _refusal(manifest: Path, spoilt: Sequence[Checked], total: int) -> str:
-    which = "it" if len(spoilt) == 1 else "them"
-    some = f"{len(spoilt)} of {count(total, 'edit')} in {str(manifest)!r}"
-    return f"{some} cannot be scored; nothing was measured: mend {which}, or give --keep-going to leave {which} out"
-
-
-def _in_words(edits: Sequence[Edit]) -> str:
-    models, originals = {edit.model for edit in edits}, {edit.original for edit in edits if edit.original}
-    return f"{count(len(edits), 'edit')} by {count(len(models), 'model')} of {count(len(originals), 'original')}"
 
 
 def transcript(dataset: InDataset, *, run: Run, protocol: ProtocolName = None, out: Path | None = None) -> None:

@@ -93,21 +93,19 @@ def read_manifest(path: Path) -> Listed:
         faults.append(f"{path.name} has no column 'edited_video_path'; needed is what is to be scored")
     if any("edited_video_path" in row.fields for row in rows):
         faults += [fault for row in rows for fault in _faults(row)]
-    folder = _folder(path, [str(row.first("edited_video_path")) for row in rows])
+    edited = [str(row.first("edited_video_path")) for row in rows]
+    folders = [path.parent, *path.absolute().parents[1 : 1 + _FOLDERS_ABOVE]]
+    folder = next((folder for folder in folders if any((folder / name).exists() for name in edited)), path.parent)
     # Edits without an id get one that does not depend on the order of the list: their path, with their prompt where needed.
     edits = [_edit(row, folder) for row in rows if row.first("edited_video_path")]
     own = [edit.item_id or relative(edit.edited, folder) for edit in edits]
     uses = Counter((edit.model, name) for edit, name in zip(edits, own, strict=True))
-    named = [
-        replace(edit, item_id=name if edit.item_id or uses[edit.model, name] == 1 else _long_id(edit, name))
-        for edit, name in zip(edits, own, strict=True)
-    ]
+    named = []
+    for edit, name in zip(edits, own, strict=True):
+        unique = edit.item_id or uses[edit.model, name] == 1
+        words = (name,) if unique else (name, edit.target_prompt, edit.task)
+        named.append(replace(edit, item_id=" | ".join(filter(None, words))))
     return Listed(named, [*faults, *_repetitions(named)], folder)
-
-
-def _folder(path: Path, edited: Sequence[str]) -> Path:
-    folders = [path.parent, *path.absolute().parents[1 : 1 + _FOLDERS_ABOVE]]
-    return next((folder for folder in folders if any((folder / name).exists() for name in edited)), path.parent)
 
 
 def _rows(path: Path) -> list[Row]:
@@ -142,10 +140,6 @@ def _edit(row: Row, folder: Path) -> Edit:
         row.where, row.first("id") or "", row.first("model") or MODEL, row.first("task") or None, folder / str(edited),
         original and folder / original, mask and folder / mask, source, target,
     )  # fmt: skip
-
-
-def _long_id(edit: Edit, name: str) -> str:
-    return " | ".join(filter(None, (name, edit.target_prompt, edit.task)))
 
 
 def relative(path: Path, folder: Path) -> str:

@@ -177,7 +177,10 @@ def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> No
 def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace, wanted: Sequence[fitting.Wanted]) -> list[Clip]:
     """Film what is wanted from nearer, with its masks; the clips."""
     spans = {(row.source_id, row.start_frame, row.end_frame): row for row in workspace.table(AXIS_CLIPS, Clip, step=_LARGE)}
-    large = {one.clip.clip_id: row for one in wanted if (row := spans.get(_span(one.clip))) is not None}
+    large = {}
+    for clip in (one.clip for one in wanted):
+        if (row := spans.get((clip.source_id, clip.start_frame, clip.end_frame))) is not None:
+            large[clip.clip_id] = row
     of_large = [replace(one, clip=large[one.clip.clip_id]) for one in wanted if one.clip.clip_id in large]
     fitted = fitting.fit_masks(executor, of_large, step=_LARGE_MASKS, normalizer=recipe.large)
     masks = {(row.subject_id, row.name): str(row.blob) for row in fitted.records}
@@ -200,10 +203,6 @@ def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace
     workspace.write_table("attributes", _NEARER, rows, Attribute)
     workspace.write_table("attributes", _SHOWS, shows, Attribute)
     return made
-
-
-def _span(clip: Clip) -> tuple[str, int, int]:
-    return clip.source_id, clip.start_frame, clip.end_frame
 
 
 def _clips(workspace: Workspace) -> list[Clip]:

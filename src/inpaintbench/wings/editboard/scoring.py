@@ -65,15 +65,11 @@ def _area(payload: Plain, parameters: Plain) -> int:
 def _scored(jobs: Sequence[Job], blobs: Blobs) -> list[list[Score]]:
     shared = Shared(compute=Compute(**jobs[0][0]["compute"]))
     side = jobs[0][1]["side_pixels"]
-    read = lru_cache(maxsize=1)(lambda path: media.read(_original(jobs, path), side_pixels=side))
+    originals = {payload["original"]["path"]: payload["original"] for payload, _ in jobs}
+    read = lru_cache(maxsize=1)(lambda path: media.read(originals[path], side_pixels=side))
     views = [_view(payload, side, shared, read) for payload, _ in jobs]
     told = [(payload, {**parameters, "method": payload["method"]}) for payload, parameters in jobs]
     return score_item.score_together(told, blobs=blobs, ahead=views)
-
-
-def _original(jobs: Sequence[Job], path: str) -> Plain:
-    found: Plain = next(payload["original"] for payload, _ in jobs if payload["original"]["path"] == path)
-    return found
 
 
 def _view(payload: Plain, side: int | None, shared: Shared, read: Callable[[str], Frames]) -> ItemView:
@@ -235,7 +231,10 @@ class Measuring:
 
     def write(self, out: Path, title: str, folder: Path, checked: Sequence[Checked], rows: Sequence[Score]) -> Iterator[str]:
         """Write the transcript into ``out``, and say what came of it in sentences."""
-        told = {(one.edit.model, one.edit.item_id): Told(one.edit.task, _source(one)) for one in checked}
+        told = {}
+        for one in checked:
+            source = (one.original or one.edited).digest or str(one.edit.original or one.edit.edited)
+            told[one.edit.model, one.edit.item_id] = Told(one.edit.task, source)
         fingerprint, settings = self.fingerprint, self.settings()
         faulty = sum(one.fault is not None for one in checked)
         lost = f"{faulty} of {count(len(checked), 'edit')} could not be scored; they are told under what is missing."
@@ -346,7 +345,3 @@ def keep_apart(out: Path, edits: Sequence[Edit]) -> None:
     for path in {path for edit in edits for path in (edit.original, edit.edited, edit.mask) if path is not None}:
         if path.is_dir() and target.is_relative_to(path.resolve()):
             raise InputError(f"--out {str(out)!r} lies in the folder of frames {str(path)!r}, where nothing is to be written")
-
-
-def _source(one: Checked) -> str:
-    return (one.original or one.edited).digest or str(one.edit.original or one.edit.edited)

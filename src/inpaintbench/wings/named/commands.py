@@ -138,7 +138,7 @@ def run(
     if (place / FILE).exists() and recall(Workspace(place, create=False)) != recipe:
         raise InputError(f"{str(place)!r} was built with other options; give another --workspace")
     _check_slices(of, place / "exports" / of.recipe, only or (), described)
-    built, dataset, whole = Build(described, running=running).made(recipe, [source], place)
+    built, dataset, whole = Build(described, running=running).made(recipe, [source], place, {})
     tell_doubts(built, whole)
     console.say(f"Slices: {', '.join(part.name for part in whole.slices)}")
     results, linked = place / "run", [_by_item(spec, whole, place / "saved") for spec in specs]

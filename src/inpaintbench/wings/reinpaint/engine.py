@@ -148,7 +148,8 @@ def distances(
         Sub-metric -> one measurement for each of ``others``; of clips the mean over frames.
     """
     shared = shared or Shared()
-    views = [ItemView.of_arrays(truth=one, composite=other, hole=_everywhere(one), shared=shared) for other in others]
+    everywhere = np.ones(one.shape[:3], np.bool_)
+    views = [ItemView.of_arrays(truth=one, composite=other, hole=everywhere, shared=shared) for other in others]
     return {name: _of_views(name, constants, views) for name, constants in metrics.items()}
 
 
@@ -158,10 +159,6 @@ def _of_views(name: str, constants: Plain, views: Sequence[ItemView]) -> list[Me
         return [found[REGION] for found in metric.measure_together(views)]
     except NotMeasurable as error:
         return [Measurement(None, str(error)) for _ in views]
-
-
-def _everywhere(frames: Frames) -> Hole:
-    return np.ones(frames.shape[:3], np.bool_)
 
 
 def mean_over_masks(found: Sequence[Measurement]) -> Measurement:

@@ -99,11 +99,8 @@ class Firsts:
             return fills
         if unknown := [label for label in self.method or () if label not in there]:
             raise InputError(f"no predictions of {unknown[0]!r} in {str(workspace.path)!r}, only of {', '.join(there)}")
-        return [*(_first(workspace, label) for label in dict.fromkeys(self.method or there)), *fills]
-
-
-def _first(workspace: Workspace, label: str) -> First:
-    return First.of_method(label, *predictions_of(workspace, label))
+        labels = dict.fromkeys(self.method or there)
+        return [*(First.of_method(label, *predictions_of(workspace, label)) for label in labels), *fills]
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,8 @@ def selection(
         lines = [[method, *(percent(column.shares.get(method)) for column in columns.values())] for method in methods]
         lines.append(["items (ties)", *(f"{column.items} ({column.tied})" for column in columns.values())])
         if people:
-            lines.append(["like people", *(_like(column, columns[PEOPLE]) for column in columns.values())])
+            shares = columns[PEOPLE].shares
+            lines.append(["like people", *(percent(agreement(column.shares, shares)) for column in columns.values())])
         console.print_table(f"Chosen, first masks {bin_name}, by values {place_label(REGION)}", ["method", *columns], lines)
 
 
@@ -229,7 +230,3 @@ def _choices(path: Path) -> list[tuple[str, str]]:
     if not votes:
         raise InputError(f"{path.name} holds no votes on the question {BEST_OF}")
     return [(str(row.needed("subject_id")), str(row.needed("choice"))) for row in votes]
-
-
-def _like(column: Selected, people: Selected) -> str:
-    return percent(agreement(column.shares, people.shares))
