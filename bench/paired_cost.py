@@ -20,8 +20,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes import devil
 from inpaintbench.recipes.devil import DevilRecipe
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.workspace import Workspace
 
@@ -56,7 +56,7 @@ def cost(folder: Path, design: Literal["slices", "paired"], frames: int) -> Cost
     times = [time.process_time()]
     workspace = Workspace(folder)
     with LocalExecutor(workspace, workers=0) as executor:
-        root, dataset = devil.build(recipe, films, executor, workspace)
+        root, dataset = build(recipe, [films], executor, workspace)
         times.append(time.process_time())
         for name in METHODS:
             predict(executor, dataset, root=root, method=MethodSpec(name, name))

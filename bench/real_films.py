@@ -20,6 +20,7 @@ from typing import Any
 
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.workspace import Workspace
 
@@ -61,7 +62,7 @@ def told_by(some: list[Path], scratch: Path, options: argparse.Namespace) -> tup
     workspace = Workspace(scratch / "workspace")
     begun = time.perf_counter()
     with LocalExecutor(workspace, workers=options.workers) as executor:
-        root, dataset = devil.build(recipe, SourceSpec("folder", {"folder": str(folder)}), executor, workspace)
+        root, dataset = build(recipe, [SourceSpec("folder", {"folder": str(folder)})], executor, workspace)
     clips, sources = ({row[key] for row in dataset.items} for key in ("clip_id", "source_id"))
     run = scratch / "run"
     workers = ["--workers", str(options.workers)]

@@ -29,6 +29,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import LEVELS
 from inpaintbench.types import Attribute, Clip, Selection, Source
@@ -207,7 +208,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         workspace = Workspace(Path(scratch) / "workspace")
         with LocalExecutor(workspace, workers=2) as executor:
-            folder, dataset = devil.build(recipe, SourceSpec("folder", {"folder": videos}), executor, workspace)
+            folder, dataset = build(recipe, [SourceSpec("folder", {"folder": videos})], executor, workspace)
         problems = verify(folder).problems
         found = {piece.uri for piece in FolderSource(folder=videos).footage()}
         sources = {row.source_id: row.uri for row in workspace.table("sources", Source)}

@@ -21,6 +21,7 @@ from inpaintbench import frozen
 from inpaintbench.eval.set_distances.frechet import Moments, distance
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.types import Dataset, Plain
 from inpaintbench.workspace import Workspace
@@ -58,7 +59,7 @@ def demo_build(folder: Path, *, design: Literal["slices", "paired"]) -> tuple[Pa
         width=WIDTH, height=HEIGHT, per_slice=PER_SLICE, design=design, axes=("size",) if design == "paired" else ()
     )
     with LocalExecutor(workspace, workers=2) as executor:
-        return devil.build(recipe, SourceSpec("embedded", {"count": 12, "width": WIDTH, "height": HEIGHT}), executor, workspace)
+        return build(recipe, [SourceSpec("embedded", {"count": 12, "width": WIDTH, "height": HEIGHT})], executor, workspace)
 
 
 def rows_of(dataset: Dataset, name: str) -> list[Plain]:

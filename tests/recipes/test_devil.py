@@ -27,6 +27,7 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.growing import Published
 from inpaintbench.export.verify import verify
 from inpaintbench.recipes import devil
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Slice, Source
@@ -81,7 +82,7 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
     source = SourceSpec("embedded", {"count": 8, "width": 208, "height": 120})
     with LocalExecutor(workspace, workers=0) as executor:
-        devil.build(recipe, source, executor, workspace)
+        build(recipe, [source], executor, workspace)
     return workspace
 
 
@@ -124,7 +125,7 @@ def test_what_raters_answered_decides_the_scene_motion_slices(tmp_path: Path) ->
             for clip, value in zip(clips, values, strict=True)
         ]
         workspace.write_table("attributes", "annotate.water", rows, Attribute)
-        folder, dataset = devil.build(recipe, spec, executor, workspace)
+        folder, dataset = build(recipe, [spec], executor, workspace)
     clip_of = {row["item_id"]: row["clip_id"] for row in dataset.items}
     members = {part.name: {clip_of[item] for item in part.item_ids} for part in dataset.slices}
     assert members["bg_scene_motion-low"] == {clips[2].clip_id}
@@ -143,7 +144,7 @@ def test_imperfect_masks_show_as_missing_what_they_leave_out(tmp_path: Path) -> 
     made = {}
     for name, one in (("spoilt", recipe), ("plain", plain)):
         with LocalExecutor(Workspace(tmp_path / name), workers=0) as executor:
-            made[name] = devil.build(one, spec, executor, executor.workspace)
+            made[name] = build(one, [spec], executor, executor.workspace)
     folder, dataset = made["spoilt"]
     assert verify(folder).problems == []
     assert usual(dataset) == "devil/imperfect"
@@ -283,7 +284,7 @@ def test_the_published_behaviour_builds_too(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
     recipe = devil.DevilRecipe(width=128, height=80, per_slice=1, behaviour="as-published")
     with LocalExecutor(workspace, workers=0) as executor:
-        folder, dataset = devil.build(recipe, SourceSpec("folder", {"folder": str(tmp_path / "sources")}), executor, workspace)
+        folder, dataset = build(recipe, [SourceSpec("folder", {"folder": str(tmp_path / "sources")})], executor, workspace)
     assert dataset.left_out == {
         f"bg_scene_motion-{level}": f"no clip is labelled bg_scene_motion_level '{level}'" for level in ("low", "high")
     }
@@ -306,7 +307,7 @@ def test_other_options_in_one_workspace_give_what_a_fresh_build_gives(tmp_path: 
             recipe = devil.DevilRecipe(width=64, height=48, per_slice=1, behaviour=behaviour)  # type: ignore[arg-type]
             with LocalExecutor(workspace, workers=0) as executor:
                 shutil.rmtree(workspace.path / "exports", ignore_errors=True)
-                folder, _ = devil.build(recipe, source, executor, workspace)
+                folder, _ = build(recipe, [source], executor, workspace)
         made[name] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert made["sources/inside"] == made["fresh"]
 
@@ -315,9 +316,9 @@ def test_two_clips_give_one_low_and_one_high(tmp_path: Path) -> None:
     write_sources(tmp_path / "sources", count=2)
     workspace = Workspace(tmp_path / "workspace")
     with LocalExecutor(workspace, workers=0) as executor:
-        _, dataset = devil.build(
+        _, dataset = build(
             devil.DevilRecipe(width=64, height=48, per_slice=3),
-            SourceSpec("folder", {"folder": str(tmp_path / "sources")}),
+            [SourceSpec("folder", {"folder": str(tmp_path / "sources")})],
             executor,
             workspace,
         )
@@ -342,7 +343,7 @@ def test_real_videos_all_go_through_a_build(assets: Path, tmp_path: Path) -> Non
     recipe = devil.DevilRecipe(width=208, height=120, per_slice=2)
     source = SourceSpec("folder", {"folder": str(videos)})
     with LocalExecutor(workspace, workers=2) as executor:
-        folder, dataset = devil.build(recipe, source, executor, workspace)
+        folder, dataset = build(recipe, [source], executor, workspace)
     found = {piece.uri for piece in FolderSource(folder=str(videos)).footage()}
     sources = {row.source_id: row.uri for row in workspace.table("sources", Source)}
     with_clips = {sources[clip.source_id] for clip in workspace.table("clips", Clip)}

@@ -19,8 +19,9 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.verify import verify
 from inpaintbench.masks.axes import AXES
-from inpaintbench.recipes import devil, paired
+from inpaintbench.recipes import paired
 from inpaintbench.recipes.devil import DevilRecipe
+from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import AXES_OF_ITEMS
 from inpaintbench.types import Dataset, Prediction, Score
@@ -36,7 +37,7 @@ RECIPE = DevilRecipe(
 def built(out: Path, recipe: DevilRecipe = RECIPE, *, source: SourceSpec = FILMS, workers: int = 1) -> tuple[Path, Dataset]:
     workspace = Workspace(out)
     with LocalExecutor(workspace, workers=workers) as executor:
-        return devil.build(recipe, source, executor, workspace)
+        return build(recipe, [source], executor, workspace)
 
 
 @pytest.fixture(scope="module")

@@ -82,7 +82,7 @@ def curate(recipe: BenchmarkRecipe, sources: Sequence[SourceSpec], executor: Exe
 
 def label(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> None:
     """Masks at the size and span of their clips, and how fast the camera is."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     wanted = [
         fitting.Wanted(one.clip, one.parts[_MASK], f"{_MASK}{one.end}" if one.end else None, one.name)
         for one in stages.pieces_of(workspace, clips)
@@ -93,14 +93,9 @@ def label(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> 
     measuring.measure(executor, clips, leaf=_MOTION)
 
 
-def _clips(workspace: Workspace) -> list[Clip]:
-    """The first clip of every source."""
-    return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
-
-
 def corrupt(recipe: BenchmarkRecipe, executor: Executor, workspace: Workspace) -> None:
     """An item for every clip that has a mask."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     require(clips, "clips", "build benchmark")
     masks = {(row.subject_id, row.name): str(row.blob) for row in workspace.table("attributes", Attribute, step=OBJECT_MASKS)}
     constants = {"dilations": recipe.dilations}

@@ -822,14 +822,6 @@ def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = N
     return stages.export(publication, workspace, target=target)
 
 
-def build(recipe: DevilRecipe, source: SourceSpec, executor: Executor, workspace: Workspace) -> tuple[Path, Dataset]:
-    """All stages; does only what is missing."""
-    curate(recipe, [source], executor, workspace)
-    label(recipe, executor, workspace)
-    corrupt(recipe, executor, workspace)
-    return export(recipe, workspace)
-
-
 def _clips_by_level(workspace: Workspace) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
     """Ids of the clips that are kept, in the order of their names, and clip attribute -> level -> those that are labelled so."""
     dropped = workspace.columns("selection", Selection, columns=["clip_id", "keep"])

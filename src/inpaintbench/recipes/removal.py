@@ -79,7 +79,7 @@ def curate(recipe: RemovalRecipe, sources: Sequence[SourceSpec], executor: Execu
 
 def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
     """Object masks and inputs at the size and span of their clips."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     masks, inputs = [], []
     for one in stages.pieces_of(workspace, clips):
         for part, blob in one.parts.items():
@@ -92,14 +92,9 @@ def label(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> No
     fitting.fit_inputs(executor, inputs, normalizer=recipe.normalizer)
 
 
-def _clips(workspace: Workspace) -> list[Clip]:
-    """The first clip of every source."""
-    return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
-
-
 def corrupt(recipe: RemovalRecipe, executor: Executor, workspace: Workspace) -> None:
     """An item for every input, with its side effects; for every clip where nobody has the truth."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     require(clips, "clips", "build removal")
     pairs = [(removal.corruption_id(one), one) for one in _pairs(workspace, clips)]
     called = [(key, one.name) for key, one in pairs]

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from inpaintbench import video
+from inpaintbench.curation.sources.removal_layouts import some_of
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.executors.base import Rejection
 from inpaintbench.files import display_name
@@ -56,8 +57,8 @@ def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, s
         masks_of.setdefault(sources[0], []).append(mask) if sources else alone.append(mask)
     bare = list(dict.fromkeys(display_name(uris[clip.source_id]) for clip in clips if clip.source_id not in masks_of))
     if bare:
-        without = f"{len(bare)} of {len(uris)} sources have no masks of their name ({_some(bare)})"
-        others = f"without a source are the masks {_some(alone)}" if alone else "all masks have a source"
+        without = f"{len(bare)} of {len(uris)} sources have no masks of their name ({some_of(bare, most=_MOST_NAMED)})"
+        others = f"without a source are the masks {some_of(alone, most=_MOST_NAMED)}" if alone else "all masks have a source"
         raise InputError(f"{without}, {others}: name them alike, or take masks in turn with --masks-by-turn")
     return [(clip, mask) for clip in clips for mask in masks_of[clip.source_id]], alone
 
@@ -92,11 +93,6 @@ def _plain(uri: str) -> str:
     """The name of a source less its folders, the ending of its file and what says where it is from, as in ``embedded:``."""
     name = Path(unicodedata.normalize("NFC", display_name(uri.rpartition(":")[2]))).name  # a file's own colon is encoded
     return Path(name).stem if Path(name).suffix.lower() in (*video.VIDEO_SUFFIXES, *video.IMAGE_SUFFIXES) else name
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
 
 
 def requests(

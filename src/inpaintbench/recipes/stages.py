@@ -257,6 +257,11 @@ def by_name(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
     return sorted(clips, key=lambda clip: (uri[clip.source_id], clip.start_frame))
 
 
+def first_clips(workspace: Workspace) -> list[Clip]:
+    """The first clip of every source, ``by_name``."""
+    return [clip for clip in by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
+
+
 def drawn_from(workspace: Workspace, clips: Sequence[Clip]) -> list[Clip]:
     """Clips ``by_name``, of those that show the same the first alone: what a recipe draws from that was given no items."""
     ordered = by_name(workspace, clips)

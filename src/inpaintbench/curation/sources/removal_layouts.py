@@ -24,8 +24,6 @@ from inpaintbench.table_files import read_rows
 from inpaintbench.types import Plain
 from inpaintbench.video.decoding import packet_times
 
-_MOST_NAMED = 8
-
 
 class Layout(NamedTuple):
     """Where a data set has its films: folders below its root, any of those named; "" = the root itself."""
@@ -427,10 +425,10 @@ PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober", "void")
 CLASSIC = ("davis", "youtube-vos", "propainter", "e2fgvi", "vpbench", "vpbench-long")
 
 
-def some_of(names: Sequence[str]) -> str:
+def some_of(names: Sequence[str], *, most: int = 8) -> str:
     """The first names, and how many more there are."""
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
 
 
 def state_of(film: Film) -> list[Any]:

@@ -160,7 +160,7 @@ def check(recipe: EditingRecipe) -> None:
 
 def label(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:
     """Measure how well flow explains each clip, object masks at its size, and what it shows if a captioner is to say so."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     parts = {row.source_id: row for row in workspace.table("sources", Source)}
     wanted = {
         (edit.clip.clip_id, edit.object): fitting.Wanted(edit.clip, str(source.parts[OBJECT_MASK]), edit.object, source.uri)
@@ -205,11 +205,6 @@ def _from_nearer(recipe: EditingRecipe, executor: Executor, workspace: Workspace
     return made
 
 
-def _clips(workspace: Workspace) -> list[Clip]:
-    """The first clip of every source."""
-    return [clip for clip in stages.by_name(workspace, workspace.table("clips", Clip)) if clip.start_frame == 0]
-
-
 def _edits(workspace: Workspace, clips: Sequence[Clip]) -> Iterator[_Edit]:
     known = stages.facts_of(workspace, [KNOWN])
     for clip in clips:
@@ -222,7 +217,7 @@ def _edits(workspace: Workspace, clips: Sequence[Clip]) -> Iterator[_Edit]:
 
 def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> None:  # noqa: ARG001 - stage signature
     """An item for every prompt. What a clip shows is taken from the file, else from raters, else from the captioner."""
-    clips = _clips(workspace)
+    clips = stages.first_clips(workspace)
     require(clips, "clips", "build editing")
     masks = _masks(workspace)
     prompts, names = _told(recipe, workspace), stages.clip_names(workspace, clips)

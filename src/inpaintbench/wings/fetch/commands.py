@@ -18,7 +18,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Place
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
-from inpaintbench.cli.options import Natural, Positive, argument, bundle, option, read_option
+from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option, read_option
 from inpaintbench.curation.facts import LicenceCheck, latest_checks
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError, UsageError
@@ -266,42 +266,39 @@ def attribution(workspace: InWorkspace, *, out: Path | None = None) -> None:
         console.say(f"wrote {console.shown(out)}")
 
 
-# Options that `build devil --source flickr` has too.
-FlickrLicences = Annotated[
-    list[str] | None,
-    option(
-        "Only videos of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again.",
-        "--licence", default="BY, BY-SA, CC0, PDM and US government works",
-    ),
-]  # fmt: skip
-Query = Annotated[str, option("Words in title, description or tags.")]
-Uploaded = Annotated[
-    str, option("Years (2017:2019) or days (2017-01-01:2019-06-30); one side may be left out.", metavar="FROM:TO")
-]
-Most = Annotated[int | None, option("Videos, the first uploaded.", default="all", min=1)]
-Ids = Annotated[
-    str | None,
-    option(
-        "List of ids of single videos, instead of a search: a CSV, a text of an id a line, or devil (what that benchmark used).",
-        among=SHIPPED, metavar="FILE",
-    ),
-]  # fmt: skip
+@dataclass(frozen=True)
+class Search:
+    """What is asked of Flickr.
+
+    Args:
+        query: Words in title, description or tags.
+        ids (FILE): List of ids of single videos, instead of a search: a CSV, a text of an id a line, or devil (what that
+            benchmark used).
+        uploaded (FROM:TO): Years (2017:2019) or days (2017-01-01:2019-06-30); one side may be left out.
+        licence: Only videos of this licence, such as CC-BY-2.0, or CC-BY for all versions. May be given again. [default: BY,
+            BY-SA, CC0, PDM and US government works]
+        most: Videos, the first uploaded. [default: all]
+    """
+
+    query: str = ""
+    ids: Annotated[str | None, Among(SHIPPED)] = None
+    uploaded: str = ""
+    licence: list[str] | None = None
+    most: Positive | None = None
+
+
 _REPORT = ("id", "status", "licence", "licence_url", "author", "title", "uploaded", "page", "reason")
 
 
 def flickr(
     *,
     out: Annotated[Path | None, option("Workspace to make or go on with.", default="none: --report alone")] = None,
-    query: Query = "",
+    search: Annotated[Search, bundle(Search)] = Search(),
     user: Annotated[list[str] | None, option("User name or NSID. May be given again.", "--user", "--users")] = None,
-    ids: Ids = None,
-    uploaded: Uploaded = "",
-    licence: FlickrLicences = None,
     tag: list[str] | None = None,
     orientation: str = "",
     minimum_width: Natural = 0,
     minimum_height: Natural = 0,
-    most: Most = None,
     per_hour: Positive = 3600,
     report: Path | None = None,
     label: str = "",
@@ -327,13 +324,13 @@ def flickr(
     if out is None and report is None:
         raise UsageError("say where the videos go, --out WORKSPACE, or what to write of them without fetching, --report FILE")
     constants: dict[str, Any] = {
-        "query": query, "users": user or [], "uploaded": uploaded, "licences": licence or [], "tags": tag or [],
-        "orientation": orientation, "minimum_width": minimum_width, "minimum_height": minimum_height, "most": most,
-        "per_hour": per_hour, **({"ids": list(read_ids(ids))} if ids else {}),
+        "query": search.query, "users": user or [], "uploaded": search.uploaded, "licences": search.licence or [],
+        "tags": tag or [], "orientation": orientation, "minimum_width": minimum_width, "minimum_height": minimum_height,
+        "most": search.most, "per_hour": per_hour, **({"ids": list(read_ids(search.ids))} if search.ids else {}),
     }  # fmt: skip
     leaf: Any = FETCHERS.get("flickr")(**constants)
     check_label(label)
-    single = len(constants.get("ids", ())[:most])
+    single = len(constants.get("ids", ())[: search.most])
     found: list[Found] = []
     if single:
         with console.progress() as told:
@@ -375,7 +372,7 @@ class WhatIsFetched(Place):
 
 
 @dataclass(frozen=True)
-class FlickrSearch(Place):
+class FlickrSearch(Search, Place):
     """The search of Flickr: what is asked for, and how.
 
     Args:
@@ -386,12 +383,7 @@ class FlickrSearch(Place):
 
     panel: ClassVar[str | None] = "Flickr"
 
-    query: Query = ""
     users: list[str] | None = None
-    ids: Ids = None
-    uploaded: Uploaded = ""
-    licence: FlickrLicences = None
-    most: Most = None
     least: str = "1920x1080"
     contact: str = ""
     network: Annotated[OwnNetwork, bundle(OwnNetwork, panel="Flickr")] = OwnNetwork()
