@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
@@ -86,6 +87,12 @@ def count(n: int, noun: str) -> str:
     """A number with its noun: ``1 item``, ``1,200 items``, ``2 studies``."""
     plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2:-1] not in "aeiou" else noun + "s"
     return f"{n:,} {noun if n == 1 else plural}"
+
+
+def some_of(names: Sequence[str], *, most: int = 8) -> str:
+    """The first names in quotes, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
 
 
 def duration(seconds: float | None) -> str:

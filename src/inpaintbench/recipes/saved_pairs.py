@@ -10,12 +10,12 @@ from typing import Any
 from urllib.parse import quote
 
 from inpaintbench import video
-from inpaintbench.curation.sources.removal_layouts import some_of
 from inpaintbench.errors import InputError, MediaError, Rejected
 from inpaintbench.executors.base import Rejection
 from inpaintbench.files import display_name
 from inpaintbench.masks.render import MaskRequest, build
 from inpaintbench.masks.saved_folder import content_of, folder_polarity, sequence_files
+from inpaintbench.pages.words import some_of
 from inpaintbench.types import Attribute, Clip, Plain, Source, hash_of
 from inpaintbench.workspace import Workspace
 

@@ -6,7 +6,6 @@ import inspect
 import json
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -244,14 +243,18 @@ def build(
     begin(recipe, workspace, append_to)
     remember(workspace, recipe)
     dataset_table.keep(workspace, table)
-    first = defaultdict[str, Callable[[Executor], object]](lambda: lambda _: None, before)
+
+    def ahead_of(stage: str) -> None:
+        if stage in before:
+            before[stage](executor)
+
     stages = stages_of(recipe)
-    first["curate"](executor)
+    ahead_of("curate")
     stages.curate(recipe, sources, executor, workspace)
     leave_out_published(workspace)
-    first["label"](executor)
+    ahead_of("label")
     stages.label(recipe, executor, workspace)
-    first["corrupt"](executor)
+    ahead_of("corrupt")
     corrupt(recipe, executor, workspace, **corrupting)
     return export(recipe, workspace, asked=asked)
 

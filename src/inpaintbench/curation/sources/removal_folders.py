@@ -29,6 +29,7 @@ from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, re
 from inpaintbench.curation.sources.mask_values import MASK_VALUES, MaskValues, dark, quad_layers
 from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, QUAD, VALUES, Film, Found, Shot, Stated
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.pages.words import some_of
 from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames, Hole, content_id
 
@@ -138,7 +139,7 @@ class RemovalFolders(SourceLeaf):
             made = made._replace(clips=clip_tables.with_words(made.clips, self.about, self.columns))
         strangers = [name for name in self._effects or () if name not in {clip.name for clip in made.clips}]
         if strangers:
-            raise InputError(f"the table of side effects names clips that are not there: {layouts.some_of(strangers)}")
+            raise InputError(f"the table of side effects names clips that are not there: {some_of(strangers)}")
         self._notes = [(quoted_path(name), reason) for name, reason in made.alone]
         if self.mask_values is None:
             return made.clips

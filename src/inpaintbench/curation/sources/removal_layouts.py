@@ -20,6 +20,7 @@ from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, reason_of
 from inpaintbench.files import open_text, read_text
+from inpaintbench.pages.words import some_of
 from inpaintbench.table_files import read_rows
 from inpaintbench.types import Plain
 from inpaintbench.video.decoding import packet_times
@@ -423,12 +424,6 @@ NAMES = (GENERIC, *LAYOUTS, *_OWN)
 # Those that have the truth of an object's removal, and those of the classic benchmarks, whose truth is the clip.
 PAIRED = ("beyondmasks", "vor", "prove", "rose", "rord", "ober", "void")
 CLASSIC = ("davis", "youtube-vos", "propainter", "e2fgvi", "vpbench", "vpbench-long")
-
-
-def some_of(names: Sequence[str], *, most: int = 8) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + more
 
 
 def state_of(film: Film) -> list[Any]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from inpaintbench.catalogue import known_name
 from inpaintbench.curation.sources import removal_layouts as layouts
 from inpaintbench.errors import InputError
-from inpaintbench.pages.words import count
+from inpaintbench.pages.words import count, some_of
 
 _FOLDER = resources.files("inpaintbench.wings.named") / "benchmarks"
 # Folders of a tree, by the names that ``removal_layouts.match`` has for them.
@@ -275,7 +275,7 @@ class Named(_Facts):
                 if (there := tree.there(root)) > nearest:
                     nearest, reason = there, str(error)
         held = sorted(path for path in root.iterdir() if not path.name.startswith("."))
-        has = f"; it has {layouts.some_of([path.name for path in held]) or 'nothing'}" if "; it has" not in reason else ""
+        has = f"; it has {some_of([path.name for path in held]) or 'nothing'}" if "; it has" not in reason else ""
         others = [
             place for place in (*held, root.resolve().parent) if place.is_dir() and any(tree.fits(place) for tree in self.tree)
         ]
