@@ -39,7 +39,7 @@ from inpaintbench.executors.base import Outcome, Step, Task, Tasks, task_keys
 from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Waiting
 from inpaintbench.export import freeze
 from inpaintbench.masks import render
-from inpaintbench.recipes import devil, look_alikes
+from inpaintbench.recipes import devil, look_alikes, sliced
 from inpaintbench.steps import MEASURED_MASKS
 from inpaintbench.tables import rows_json, schema_of, write_parquet
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Score, Slice, Source
@@ -80,12 +80,12 @@ class Keeps(Nobody):
 
     def holes_of(self) -> Callable[[str], str]:
         """Return what gives the row of a rendered hole."""
-        requests = devil._Requests(self.recipe, devil._plan(self.recipe, self.workspace).pairs, self.workspace)
+        requests = sliced.Requests(self.recipe, devil._plan(self.recipe, self.workspace).pairs, self.workspace)
         place_of = {name: place for place, name in enumerate(requests.corruption_ids())}
 
         def row(name: str) -> str:
             pair = requests._pairs[place_of[name]]
-            asked = [pair.clip_id, devil._GENERATOR, requests._parameters(pair), self.recipe.seed]
+            asked = [pair.clip_id, sliced.GENERATOR, requests._parameters(pair), self.recipe.seed]
             return rows_json([Corruption(name, *asked, None, BLOBS[int(name[:4], 16) % len(BLOBS)], name * 4)])
 
         return row

@@ -26,7 +26,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.growing import Published
 from inpaintbench.export.verify import verify
-from inpaintbench.recipes import devil
+from inpaintbench.recipes import devil, sliced
 from inpaintbench.recipes.settings import build
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.tables import to_columns, to_records
@@ -194,7 +194,7 @@ def test_clips_whose_camera_is_not_sure_get_no_label(workspace: Workspace) -> No
 
 
 def test_pairs_whose_holes_are_there_ask_for_nothing(embedded: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devil._Requests, "__getitem__", lambda *_: pytest.fail("made a request"))
+    monkeypatch.setattr(sliced.Requests, "__getitem__", lambda *_: pytest.fail("made a request"))
     tables = {path: path.read_bytes() for path in (embedded.path / "tables").rglob("*.parquet")}
     with LocalExecutor(embedded, workers=0) as executor:
         devil.corrupt(devil.DevilRecipe(width=208, height=120, per_slice=2), executor, embedded)

@@ -8,15 +8,13 @@ included; ``corrected`` draws every slice independently and by turns from all fi
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, overload
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -37,7 +35,7 @@ from inpaintbench.masks import removal, render
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.blob_motion import PRESETS
 from inpaintbench.masks.measure import labels_of
-from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, stages
+from inpaintbench.recipes import imperfect, leakage, look_alikes, own_masks, paired, saved_pairs, sliced, stages
 from inpaintbench.recipes.benchmark import MOVING
 from inpaintbench.recipes.imperfect import ImperfectMasks
 from inpaintbench.recipes.options import (
@@ -56,14 +54,12 @@ from inpaintbench.recipes.options import (
 from inpaintbench.recipes.own_masks import promised_levels
 from inpaintbench.recipes.stages import SourceSpec, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, LABELS, LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR
-from inpaintbench.tables import flat, last_places, schema_of, texts, to_columns, to_records
+from inpaintbench.tables import flat, last_places, to_columns, to_records
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Selection, Slice, Source, content_id
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
 
-# Leaf that draws the holes.
-_GENERATOR = "devil_blobs"
 # Producer of attributes that raters' answers were resolved into.
 ANNOTATED = "annotate"
 # Share of the view that large running bodies of water fill, 0..1, as people answered.
@@ -99,10 +95,6 @@ LEAST_HIGH = {"camera_motion_per_frame": MOVING, "camera_motion_per_second": 25 
 SAME_RATE = 1.05
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 def _sliced(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in SLICED_BY:
@@ -118,10 +110,6 @@ def _on_axes(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_empty(value: object) -> bool:
     return value == ()
-
-
-def _is_false(value: object) -> bool:
-    return value is False
 
 
 class DevilRecipe(BaseModel):
@@ -249,9 +237,9 @@ class DevilRecipe(BaseModel):
     """Who looks for bars: pyav, decord."""
     fps: float | None = Field(None, gt=0)
     """Bring films to this rate, by timestamps; by default they keep theirs."""
-    saved_masks: Mapping[str, Any] | None = Field(None, exclude_if=_is_none)
+    saved_masks: Mapping[str, Any] | None = Field(None, exclude_if=lambda value: value is None)
     """Constants of the generator ``saved_masks``, less the folder: the holes are then those."""
-    masks_by_turn: Annotated[bool, BY_TURN] = Field(False, exclude_if=_is_false)
+    masks_by_turn: Annotated[bool, BY_TURN] = Field(False, exclude_if=lambda value: value is False)
     """Share saved masks out by a hash of each clip, whatever they are called, and squash them to fit."""
     imperfect: ImperfectMasks = ()
     splits: HeldOut = TEST_ALONE
@@ -636,12 +624,7 @@ def corrupt(recipe: DevilRecipe, executor: Executor, workspace: Workspace, *, ma
     if AXES_OF_ITEMS in workspace.steps("attributes"):  # of an earlier build with another design
         workspace.write_table("attributes", AXES_OF_ITEMS, [], Attribute)
         workspace.write_table("rejected", AXES_OF_ITEMS, [], Rejection)
-    plan = _plan(recipe, workspace)
-    requests = _Requests(recipe, plan.pairs, workspace)
-    ids = texts(requests.corruption_ids())
-    rendered = render.render(executor, requests, ids=ids)
-    _write_items(recipe, workspace, plan, ids, rendered=flat(rendered.columns("corruption_id")["corruption_id"]))
-    del requests, ids, plan
+    rendered = sliced.make(recipe, executor, workspace, _plan(recipe, workspace))
     measured = render.measure_all(executor, rendered)
     workspace.write_rows("attributes", MASK_LEVELS, promised_levels(rendered, measured))
     if recipe.imperfect:
@@ -676,150 +659,6 @@ def _drawn_from(recipe: DevilRecipe, workspace: Workspace) -> tuple[list[str], d
         chosen = set(leakage.once(workspace, sorted(names, key=lambda name: name not in labelled)))
         names = [name for name in names if name in chosen]
     return names, of_clips
-
-
-def _films(workspace: Workspace, clip_ids: Collection[str]) -> dict[str, str]:
-    """Return the source of each of some clips, and of published ones."""
-    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", set(clip_ids))).combine_chunks()
-    published = appended(workspace)
-    return {
-        **(published.films if published else {}),
-        **dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
-    }
-
-
-def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspace, exact: Sequence[Corruption]) -> None:
-    """Add the items with imperfect masks: under them shows what is missing, as far as they do not cover it."""
-    clips = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
-    shown = {row.parameters["parent"]: row for row in removal.shown(executor, exact, clips).records}
-    parents = [shown[row.corruption_id] for row in exact if row.corruption_id in shown]
-    rows, _ = imperfect.spoilt(executor, workspace, parents, clips, [], kinds=recipe.imperfect, seed=recipe.seed)
-    items, known = workspace.table("items", Item, step=PAIR), {row.corruption_id: row for row in exact}
-    if not items:
-        return  # all that is asked for is published, so nothing is added
-    split_of = {item.clip_id: item.split for item in items}
-    more = [
-        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in rows
-    ]
-    of_masks = imperfect.by_mask([*items, *more], [*(known[item.corruption_id] for item in items), *rows])
-    stages.write_items(
-        workspace, [*items, *more], [*workspace.table("slices", Slice, step=PAIR), *of_masks],
-        {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)}, empty="",
-    )  # fmt: skip
-
-
-class _Requests(Sequence[render.MaskRequest]):
-    """Masks asked for by pairs of the clips of ``workspace``, made when they are asked for."""
-
-    def __init__(self, recipe: DevilRecipe, pairs: slices.Pairs, workspace: Workspace) -> None:
-        self._recipe, self._pairs, self._workspace = recipe, pairs, workspace
-
-    def corruption_ids(self) -> Iterator[str]:
-        """Yield the id of each, in order."""
-        seed = self._recipe.seed
-        return (render.corruption_id(pair.clip_id, _GENERATOR, self._parameters(pair), seed) for pair in self._pairs)
-
-    def _parameters(self, pair: slices.Pair) -> dict[str, Any]:
-        return {"preset": pair.preset, "behaviour": self._recipe.behaviour, "index": pair.index, "reverse": pair.reverse}
-
-    @cached_property
-    def _clips(self) -> pa.Table:
-        return self._workspace.columns("clips", Clip)
-
-    @cached_property
-    def _places(self) -> npt.NDArray[np.int64]:
-        """Of the clip of each pair."""
-        return last_places(flat(self._clips["clip_id"]), texts(self._pairs.clip_ids))
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    @overload
-    def __getitem__(self, place: int) -> render.MaskRequest: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[render.MaskRequest]: ...
-    def __getitem__(self, place: int | slice) -> render.MaskRequest | list[render.MaskRequest]:
-        if isinstance(place, slice):
-            return [self[at] for at in range(*place.indices(len(self)))]
-        (clip,) = self._clips.slice(int(self._places[place]), 1).to_pylist()
-        return render.MaskRequest(Clip(**clip), _GENERATOR, self._parameters(self._pairs[place]), self._recipe.seed)
-
-
-def _write_items(
-    recipe: DevilRecipe, workspace: Workspace, plan: slices.Plan, corruption_ids: pa.Array, *, rendered: pa.Array
-) -> None:
-    """Write the items of pairs whose corruptions, ``string[n]``, are among those rendered, and the slices that they are in."""
-    there = pc.is_in(corruption_ids, value_set=rendered)
-    ids = texts(map(content_id, plan.pairs.clip_ids, _each(corruption_ids)))
-    item_ids = ids.filter(there)
-    order = pc.unique(item_ids)
-    order = order.take(pc.sort_indices(order))
-    places = pc.index_in(order, value_set=item_ids)
-    of_clips, corruptions = (column.filter(there).take(places) for column in (texts(plan.pairs.clip_ids), corruption_ids))
-    cells = [order, of_clips, corruptions, _splits(recipe, workspace, of_clips)]
-    workspace.write_columns("items", PAIR, pa.Table.from_arrays(cells, schema=schema_of(Item)))
-    del item_ids, order, places, of_clips, corruptions, cells
-    empty: dict[str, str] = {name: plan.left_out.get(name, "no mask could be rendered") for name in plan.rules}
-    workspace.write_rows("slices", PAIR, chain([schema_of(Slice).empty_table()], _slices(plan, ids, there, empty)))
-    workspace.write_table("rejected", PAIR, [Rejection(name, PAIR, name, why) for name, why in empty.items()], Rejection)
-
-
-def _splits(recipe: DevilRecipe, workspace: Workspace, clip_ids: pa.Array) -> pa.Array:
-    """Return the split of each of some clips, ``string[n]``."""
-    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
-    clips = clips.filter(pc.is_in(clips["clip_id"], value_set=clip_ids)).combine_chunks()
-    groups = leakage.sources_of(workspace, clips, step=KNOWN).to_pylist()
-    split_of = stages.split_of(recipe, workspace, dict(zip(clips["clip_id"].to_pylist(), groups, strict=True)))
-    known = flat(clips["clip_id"])
-    return texts(map(split_of.__getitem__, _each(known))).take(pc.index_in(clip_ids, value_set=known))
-
-
-def _slices(plan: slices.Plan, item_ids: pa.Array, there: pa.BooleanArray, empty: dict[str, str]) -> Iterator[pa.Table]:
-    """A row for each slice of pairs that has items; takes those out of ``empty``."""
-    begin = 0
-    for name, count in plan.pairs.counts.items():
-        members = pc.unique(item_ids.slice(begin, count).filter(there.slice(begin, count)))
-        begin += count
-        if len(members):
-            del empty[name]
-            yield to_columns([Slice(name, plan.rules[name], tuple(members.to_pylist()))], Slice)
-
-
-def _each(column: pa.Array) -> Iterator[Any]:
-    """The values of a column, without ever holding all of them as objects."""
-    return chain.from_iterable(column.slice(begin, 1 << 16).to_pylist() for begin in range(0, len(column), 1 << 16))
-
-
-def leaves_of(recipe: DevilRecipe, rates: Iterable[float] = ()) -> dict[str, list[str]]:
-    """Kind of leaf -> names of those that the recipe uses."""
-    return {
-        "splitter": [recipe.cutting.splitter["name"]],
-        "normalizer": [recipe.cutting.normalizer["name"]],
-        "attribute": measured_by(recipe, rates),
-        "mask generator": [
-            _GENERATOR if recipe.saved_masks is None else "saved_masks",
-            *(["imperfect_mask"] if recipe.imperfect else []),
-            *(["varied"] if any(AXES.get(axis).changes != "preset" for axis in recipe.axes_of_pairs) else []),
-        ],
-        **({"axis": list(recipe.axes_of_pairs)} if recipe.axes_of_pairs else {}),
-    }
-
-
-def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
-    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
-    rates = _rates(workspace)
-    measured = [measuring.step_of(name) for name in measured_by(recipe, rates)]
-    people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
-    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP, AXES_OF_ITEMS)
-    steps = (*steps, *map(paired.measure_step, recipe.axes_of_pairs))
-    names = workspace.columns("slices", Slice, columns=["name"])["name"].to_pylist()
-    there = {str(name).rsplit("-", 1)[0] for name in names}
-    # Whatever a benchmark that is added to has, it keeps.
-    axes = [axis for axis in recipe.axes_of_pairs if axis in there or appended(workspace)]
-    facts = {paired.FACT: paired.facts(axes)} if axes else {}
-    about = paired.about(axes) if axes else ""
-    publication = stages.Publication(recipe, steps, leaves_of(recipe, rates), about=about, facts=facts)
-    return stages.export(publication, workspace, target=target)
 
 
 def _clips_by_level(workspace: Workspace) -> tuple[list[str], dict[str, dict[str, list[str]]]]:
@@ -862,6 +701,68 @@ def _plan(recipe: DevilRecipe, workspace: Workspace) -> slices.Plan:
         members=published.members if published else {},
         sources=_films(workspace, names) if recipe.behaviour == "corrected" else {},
     )
+
+
+def _films(workspace: Workspace, clip_ids: Collection[str]) -> dict[str, str]:
+    """Return the source of each of some clips, and of published ones."""
+    clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"], where=("clip_id", set(clip_ids))).combine_chunks()
+    published = appended(workspace)
+    return {
+        **(published.films if published else {}),
+        **dict(zip(clips["clip_id"].to_pylist(), leakage.sources_of(workspace, clips).to_pylist(), strict=True)),
+    }
+
+
+def _write_imperfect(recipe: DevilRecipe, executor: Executor, workspace: Workspace, exact: Sequence[Corruption]) -> None:
+    """Add the items with imperfect masks: under them shows what is missing, as far as they do not cover it."""
+    clips = {clip.clip_id: clip for clip in workspace.table("clips", Clip)}
+    shown = {row.parameters["parent"]: row for row in removal.shown(executor, exact, clips).records}
+    parents = [shown[row.corruption_id] for row in exact if row.corruption_id in shown]
+    rows, _ = imperfect.spoilt(executor, workspace, parents, clips, [], kinds=recipe.imperfect, seed=recipe.seed)
+    items, known = workspace.table("items", Item, step=PAIR), {row.corruption_id: row for row in exact}
+    if not items:
+        return  # all that is asked for is published, so nothing is added
+    split_of = {item.clip_id: item.split for item in items}
+    more = [
+        Item(content_id(row.clip_id, row.corruption_id), row.clip_id, row.corruption_id, split_of[row.clip_id]) for row in rows
+    ]
+    of_masks = imperfect.by_mask([*items, *more], [*(known[item.corruption_id] for item in items), *rows])
+    stages.write_items(
+        workspace, [*items, *more], [*workspace.table("slices", Slice, step=PAIR), *of_masks],
+        {row.subject_id: row.reason for row in workspace.table("rejected", Rejection, step=PAIR)}, empty="",
+    )  # fmt: skip
+
+
+def leaves_of(recipe: DevilRecipe, rates: Iterable[float] = ()) -> dict[str, list[str]]:
+    """Kind of leaf -> names of those that the recipe uses."""
+    return {
+        "splitter": [recipe.cutting.splitter["name"]],
+        "normalizer": [recipe.cutting.normalizer["name"]],
+        "attribute": measured_by(recipe, rates),
+        "mask generator": [
+            sliced.GENERATOR if recipe.saved_masks is None else "saved_masks",
+            *(["imperfect_mask"] if recipe.imperfect else []),
+            *(["varied"] if any(AXES.get(axis).changes != "preset" for axis in recipe.axes_of_pairs) else []),
+        ],
+        **({"axis": list(recipe.axes_of_pairs)} if recipe.axes_of_pairs else {}),
+    }
+
+
+def export(recipe: DevilRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
+    """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/devil``."""
+    rates = _rates(workspace)
+    measured = [measuring.step_of(name) for name in measured_by(recipe, rates)]
+    people = [step for step in workspace.steps("attributes") if step.startswith(f"{ANNOTATED}.")]
+    steps = (*measured, MEASURED_MASKS, KNOWN, LABELS, *people, LEVELS, MASK_LEVELS, imperfect.STEP, AXES_OF_ITEMS)
+    steps = (*steps, *map(paired.measure_step, recipe.axes_of_pairs))
+    names = workspace.columns("slices", Slice, columns=["name"])["name"].to_pylist()
+    there = {str(name).rsplit("-", 1)[0] for name in names}
+    # Whatever a benchmark that is added to has, it keeps.
+    axes = [axis for axis in recipe.axes_of_pairs if axis in there or appended(workspace)]
+    facts = {paired.FACT: paired.facts(axes)} if axes else {}
+    about = paired.about(axes) if axes else ""
+    publication = stages.Publication(recipe, steps, leaves_of(recipe, rates), about=about, facts=facts)
+    return stages.export(publication, workspace, target=target)
 
 
 # The form that comes nearest to the publication; what that leaves open is stated as a deviation.
