@@ -306,7 +306,9 @@ def test_other_options_in_one_workspace_give_what_a_fresh_build_gives(tmp_path: 
             workspace = Workspace(tmp_path / name)
             recipe = devil.DevilRecipe(width=64, height=48, per_slice=1, behaviour=behaviour)  # type: ignore[arg-type]
             with LocalExecutor(workspace, workers=0) as executor:
-                shutil.rmtree(workspace.path / "exports", ignore_errors=True)
+                for what in ("exports", "published"):
+                    shutil.rmtree(workspace.path / what, ignore_errors=True)
+                (workspace.path / "export.json").unlink(missing_ok=True)  # which version that was
                 folder, _ = build(recipe, [source], executor, workspace)
         made[name] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert made["sources/inside"] == made["fresh"]

@@ -157,7 +157,9 @@ def test_another_design_in_the_same_workspace_leaves_nothing_of_the_first(tmp_pa
     small = SourceSpec("embedded", {**FILMS.constants, "count": 4})
     recipe = RECIPE.model_copy(update={"per_slice": 2})
     built(tmp_path / "both", recipe, source=small)
-    shutil.rmtree(tmp_path / "both" / "exports")
+    for what in ("exports", "published"):
+        shutil.rmtree(tmp_path / "both" / what)
+    (tmp_path / "both" / "export.json").unlink()  # which version that was
     slices = recipe.model_copy(update={"design": "slices"})
     both, fresh = (built(tmp_path / name, slices, source=small)[1] for name in ("both", "fresh"))
     assert both.files == fresh.files
