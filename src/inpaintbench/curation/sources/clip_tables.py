@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from inpaintbench import video
 from inpaintbench.curation.sources import user_tables
-from inpaintbench.curation.sources.removal_layouts import Film, Found, Shot, film_at, some_of
+from inpaintbench.curation.sources.removal_layouts import Film, Found, Shot, film_at
 from inpaintbench.curation.sources.user_tables import Entry
 from inpaintbench.errors import InputError
+from inpaintbench.pages.words import some_of
 
 # The layout of a table in the place of folders.
 TABLE = "table"
