@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from inpaintbench.curation.sources.edit_folders import edit_of
 from inpaintbench.curation.sources.edit_prompts import Asked, read_columns, read_prompts, task_fault
 from inpaintbench.errors import InputError
 
@@ -175,3 +178,16 @@ def test_an_edit_needs_a_prompt_or_an_instruction(tmp_path: Path) -> None:
     asked, faults = read_prompts(path)
     assert [(one.target_prompt, one.instruction) for one in asked[:2]] == [(None, "paint it in oil"), ("a bear in oil", None)]
     assert faults == ["p.csv line 4: there is no target_prompt", "p.csv line 5: asks the same as p.csv line 2"]
+
+
+def test_questions_about_an_edit_come_along_and_tables_may_be_parquet(tmp_path: Path) -> None:
+    asked = {"source_yes_no_question": "", "target_yes_no_question": "Is it a tram?", "multiple_choice_question": "What? a) b)"}
+    row = {"clip": "bus", "target_prompt": "a tram", **asked}
+    told = {name: text for name, text in asked.items() if text}
+    pq.write_table(pa.Table.from_pylist([row]), tmp_path / "p.parquet")
+    for path in (written(tmp_path / "p.json", [row]), tmp_path / "p.parquet"):
+        (edit,) = read(path)
+        assert edit.questions == told
+        assert edit_of(edit)["questions"] == told
+    (edit,) = read(written(tmp_path / "q.json", [{"clip": "bus", "target_prompt": "a tram"}]))
+    assert "questions" not in edit_of(edit)  # nor in what an item is called after

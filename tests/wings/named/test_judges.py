@@ -19,6 +19,7 @@ import pytest
 import trees_made
 from program import run_here
 
+from inpaintbench import frozen
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import judging
@@ -190,6 +191,17 @@ def test_a_text_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     assert METRICS.get("core_object").state() == "missing"
     with pytest.raises(NotMeasurable, match=r"set INPAINTBENCH_CORE to the eval.py of BeyondMasks' data"):
         RUBRIC.text()
+
+
+def test_what_is_for_judges_reaches_scoring_and_no_method() -> None:
+    row = {
+        "item_id": "a", "frames": 9, "height": 24, "width": 32, "fps": 4.0, "truth_file_name": None,
+        "attributes": {"object_name": "a swan", "after_effects": "shadow"}, "generator_parameters": {"questions": ASKED},
+        "source_prompt": None, "target_prompt": "a flamingo", "task": "SE", "hole_file_name": None, "hole_is_given": False,
+    }  # fmt: skip
+    [scored] = frozen.scoring_views("", row, predictions=[lambda: frames(9)])
+    assert scored.prompts.more == ASKED | {"object_name": "a swan", "after_effects": "shadow"}
+    assert frozen.input_view("", row).prompts == Prompts(None, "a flamingo")
 
 
 def test_every_metric_of_the_wing_is_told_of() -> None:
