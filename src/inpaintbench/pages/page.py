@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -76,6 +77,36 @@ def as_json(value: object) -> Markup:
 def asset(path: str) -> str:
     """A text file of the package."""
     return resources.files("inpaintbench").joinpath(path).read_text(encoding="utf-8")
+
+
+_IMPORT = re.compile(r'^import \{([^}]+)\} from "([^"]+)";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
+
+
+def bundle(*paths: str) -> str:
+    """Modules of the package, and what they import, as one script: ``shared`` holds all that the named ones export.
+
+    A page that is opened from a disk can load no module.
+    """
+    made: dict[str, str] = {}
+
+    def module(path: str) -> str:
+        """The name of a module that is made, after those that it imports."""
+        if path not in made:
+            text = _IMPORT.sub(
+                lambda found: (
+                    f"const {{{found[1].replace(' as ', ': ')}}} = "
+                    f"modules[{json.dumps(module(posixpath.normpath(posixpath.join(posixpath.dirname(path), found[2]))))}];"
+                ),
+                asset(path),
+            )
+            own = ", ".join(_EXPORT.findall(text))
+            made[path] = f"modules[{json.dumps(path)}] = (() => {{\n{_EXPORT.sub('', text)}\nreturn {{ {own} }};\n}})();"
+        return path
+
+    named = ", ".join(f"...modules[{json.dumps(module(path))}]" for path in paths)
+    body = "\n".join(made.values())
+    return f'"use strict";\nconst shared = (() => {{\nconst modules = {{}};\n{body}\nreturn {{ {named} }};\n}})();\n'
 
 
 def data_uri(data: bytes, media_type: str) -> str:

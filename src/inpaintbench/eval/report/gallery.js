@@ -17,8 +17,8 @@
 
   function refresh() {
     const { frames, fps } = current.layout;
-    const frame = current.wanted ?? current.frame;
-    const playing = !current.video.paused;
+    const frame = current.clock.wanted ?? current.frame;
+    const { playing } = current;
     scrub.max = frames - 1;
     scrub.value = frame;
     scrub.setAttribute("aria-valuetext", `frame ${frame + 1} of ${frames}`);
@@ -33,11 +33,11 @@
   }
 
   function open(id, slice) {
-    const playing = !current.video.paused;
+    const { playing } = current;
     if (players.get(id) !== current) current.close();
     current = players.get(id);
     current.open();
-    if (playing) current.video.play().catch(refresh);
+    if (playing && !current.playing) current.toggle();
     const named = slice ? thumbs.find((thumb) => thumb.dataset.slice === slice && thumb.hash === `#${id}`) : null;
     const chosen = named ?? thumbs.find((thumb) => thumb.hash === `#${id}`);
     for (const thumb of thumbs) thumb.setAttribute("aria-current", String(thumb === chosen));
@@ -66,8 +66,8 @@
 
   const KEYS = {
     " ": () => current.toggle(),
-    ArrowLeft: () => current.step(-1),
-    ArrowRight: () => current.step(1),
+    ArrowLeft: () => current.clock.step(-1),
+    ArrowRight: () => current.clock.step(1),
     ArrowUp: () => neighbour(-1),
     ArrowDown: () => neighbour(1),
     o: () => turn("outline", !state.outline),
@@ -81,7 +81,7 @@
   new IntersectionObserver((entries) => {
     inView = entries[0].isIntersecting;
     controls.classList.toggle("docked", inView);
-    if (!inView) current.video.pause();
+    if (!inView) current.pause();
     else if (!started) { started = true; current.toggle(); }
   }, { rootMargin: "-30% 0px -30% 0px" }).observe(gallery.querySelector(".stage"));
 
@@ -106,8 +106,8 @@
     started = true;
     const { action, switch: name } = button.dataset;
     if (action === "play") current.toggle();
-    if (action === "back") current.step(-1);
-    if (action === "forward") current.step(1);
+    if (action === "back") current.clock.step(-1);
+    if (action === "forward") current.clock.step(1);
     if (name && name !== "truth") turn(name, !state[name]);
   });
   const holdTruth = controls.querySelector("[data-switch=truth]");
@@ -116,7 +116,7 @@
   scrub.addEventListener("input", () => { started = true; current.seek(Number(scrub.value)); });
   controls.querySelector("[data-switch=speed]").addEventListener("change", (event) => {
     state.speed = Number(event.target.value);
-    current.video.playbackRate = state.speed;
+    current.clock.setSpeed(state.speed);
   });
   for (const player of players.values()) {
     for (const { canvas } of player.tiles) canvas.addEventListener("click", () => { started = true; player.toggle(); });

@@ -10,15 +10,15 @@
   function setUp(figure) {
     const video = figure.querySelector("video");
     video.setAttribute("src", addresses.get(figure.dataset.of));
-    const player = new page.Player(figure, () => figure.classList.toggle("playing", !video.paused), () => {});
+    const player = new page.Player(figure, () => figure.classList.toggle("playing", player.playing), () => {});
     const [canvas] = figure.querySelectorAll("canvas");
     figure.addEventListener("click", () => player.toggle());
     let left = page.still;
     new IntersectionObserver(([entry]) => {
-      if (!entry.isIntersecting) return video.pause();
+      if (!entry.isIntersecting) return player.pause();
       if (!video.getAttribute("src")) player.open();
       if (!left) player.toggle();
-      left = left || video.paused;
+      left = left || !player.playing;
     }).observe(canvas);
   }
 

@@ -31,6 +31,7 @@ from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages import Link, data_uri, method_styles
+from inpaintbench.pages.page import bundle
 from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain
@@ -41,6 +42,8 @@ INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 # Files of the page's scripts, in the order in which they run.
 SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery", "effects")
 GALLERY_SCRIPTS = ("report", "wipe", "player", "headline", "gallery")
+# What they take of the player that all pages share.
+_SHARED = ("pages/static/player/clock.js", "pages/static/player/drawing.js")
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 # Key of the root mean square error, which is there for every clip.
 ERROR = "error"
@@ -167,11 +170,16 @@ def render(parts: Mapping[str, Any], addresses: Sequence[str]) -> str:
     """The whole page as HTML text, its videos beside it; ``addresses`` say where that of each exhibit is."""
     return pages.page(
         "eval/report/page.html",
-        scripts=["pages/static/plots.js", drawing_script(), *(f"eval/report/{name}.js" for name in SCRIPTS)],
+        scripts=["pages/static/plots.js", drawing_script(), *scripts(SCRIPTS)],
         addresses=addresses,
         media_note=BESIDE_NOTE,
         **parts,
     )
+
+
+def scripts(names: Sequence[str]) -> list[str]:
+    """Scripts of the report by name, after those that they share with other pages."""
+    return [bundle(*_SHARED), *(f"eval/report/{name}.js" for name in names)]
 
 
 def _shown_items(exhibits: Sequence[Exhibit]) -> dict[str, str]:

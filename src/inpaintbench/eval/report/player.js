@@ -4,20 +4,13 @@
 (() => {
   const OUTLINE_COLOUR = "#ffd400";
   const CLOSE_UP = 2.5;
-  const SEEK_MILLISECONDS = 400;
   const state = { outline: true, error: false, close: false, truth: false, wipe: false, speed: 1 };
-  const reportsFrames = "requestVideoFrameCallback" in HTMLVideoElement.prototype;
 
   // Videos inside the page become blobs: data addresses cannot be sought in every browser.
   function playable(address) {
     if (!address.startsWith("data:")) return address;
     const bytes = Uint8Array.from(atob(address.slice(address.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
     return URL.createObjectURL(new Blob([bytes], { type: "video/mp4" }));
-  }
-
-  function surface(width, height) {
-    if (window.OffscreenCanvas) return new OffscreenCanvas(width, height);
-    return Object.assign(document.createElement("canvas"), { width, height });
   }
 
   class Player {
@@ -36,10 +29,16 @@
         context: tile.querySelector("canvas").getContext("2d"),
       }));
       this.inGallery = figure.matches(".exhibit");
-      this.frame = 0;
-      this.wanted = null;
       this.shown = false;
+      this.eager = false; // to be played once it is there
+      this.clock = new shared.Clock();
+      this.clock.addEventListener("frame", () => { this.shown = true; this.draw(); this.changed(); });
+      this.clock.addEventListener("state", () => this.changed());
     }
+
+    get frame() { return this.clock.frame; }
+
+    get playing() { return this.clock.media ? this.clock.playing : this.eager; }
 
     placeOf(index) {
       const { columns, cell_width, cell_height } = this.layout;
@@ -49,83 +48,48 @@
     open() {
       this.figure.classList.add("open");
       if (!this.video.getAttribute("src")) this.load();
-      this.video.playbackRate = state.speed;
+      if (this.clock.media) this.clock.setSpeed(state.speed);
       if (this.inGallery) page.tell("opened", this);
       this.draw();
       this.changed();
     }
 
     load() {
-      const { channels, columns, cell_width, cell_height, tile_width, tile_height } = this.layout;
-      this.sheet = surface(columns * cell_width, Math.ceil(channels.length / columns) * cell_height).getContext("2d");
-      for (const name of ["mask", "truth", "lines", "erase", "spare"]) this[name] = surface(tile_width, tile_height).getContext("2d");
-      const video = this.video;
-      video.addEventListener("loadeddata", () => this.presented(Math.round(video.currentTime * this.layout.fps)), { once: true });
-      video.addEventListener("seeked", () => { if (!reportsFrames) this.presented(this.frameAt(video.currentTime)); });
-      video.addEventListener("play", () => this.changed());
-      video.addEventListener("pause", () => this.changed());
+      const { channels, columns, cell_width, cell_height, tile_width, tile_height, frames, fps } = this.layout;
+      const surface = (width, height) => shared.buffer(width, height).getContext("2d");
+      this.sheet = surface(columns * cell_width, Math.ceil(channels.length / columns) * cell_height);
+      for (const name of ["mask", "truth", "lines", "erase", "spare"]) this[name] = surface(tile_width, tile_height);
+      const { video } = this;
+      const media = { video, frames, fps, still: frames < 2, fresh: true, capture: () => this.sheet.drawImage(video, 0, 0), rewind() {} };
+      video.addEventListener("loadeddata", () => {
+        media.capture();
+        this.clock.start(media, null, { playing: this.eager });
+        this.clock.setSpeed(state.speed);
+      }, { once: true });
       video.preload = "auto";
       video.src = playable(this.address);
       video.load();
-      this.listen();
     }
 
-    listen() {
-      if (reportsFrames) {
-        this.video.requestVideoFrameCallback((now, frame) => {
-          this.presented(Math.round(frame.mediaTime * this.layout.fps));
-          this.listen();
-        });
-      } else {
-        requestAnimationFrame(() => {
-          if (!this.video.paused) this.presented(this.frameAt(this.video.currentTime));
-          this.listen();
-        });
-      }
+    pause() {
+      this.eager = false;
+      this.clock.pause();
     }
 
     close() {
-      this.video.pause();
+      this.pause();
       this.figure.classList.remove("open");
     }
 
-    frameAt(seconds) {
-      return Math.min(this.layout.frames - 1, Math.floor(seconds * this.layout.fps + 0.01));
-    }
-
-    presented(frame) {
-      this.frame = Math.max(0, Math.min(frame, this.layout.frames - 1));
-      this.shown = true;
-      this.sheet.drawImage(this.video, 0, 0);
-      this.draw();
-      this.changed();
-      clearTimeout(this.timer);
-      this.seeking = false;
-      if (this.wanted !== null && this.wanted !== this.frame) this.seek(this.wanted);
-      else this.wanted = null;
-    }
-
-    // One seek at a time; the latest wish wins. Seeking to the frame that is there calls nobody back, hence the time limit.
     seek(frame) {
-      this.video.pause();
-      this.wanted = Math.max(0, Math.min(frame, this.layout.frames - 1));
-      if (this.seeking) return;
-      if (this.shown && this.wanted === this.frame) { this.wanted = null; return; }
-      this.seeking = true;
-      const target = this.wanted;
-      this.video.currentTime = (target + 0.5) / this.layout.fps;
-      this.timer = setTimeout(() => { this.wanted = this.wanted === target ? null : this.wanted; this.presented(target); }, SEEK_MILLISECONDS);
-    }
-
-    step(change) {
-      const from = this.wanted ?? this.frame;
-      this.seek((from + change + this.layout.frames) % this.layout.frames);
+      this.pause();
+      this.clock.seek(frame);
     }
 
     toggle() {
-      if (this.layout.frames < 2) return;
-      if (this.video.paused) this.video.play().catch(() => this.changed());
-      else this.video.pause();
+      if (this.clock.media) this.clock.toggle();
+      else this.eager = !this.eager && this.layout.frames > 1;
+      this.changed();
     }
 
     // What part of a tile is shown: all of it, or a window that follows the hole.

@@ -7,9 +7,7 @@
   const canvas = stage.querySelector("canvas");
   const divider = stage.querySelector(".divider");
   const sides = { left: place.querySelector("[data-side=left]"), right: place.querySelector("[data-side=right]") };
-  const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -10, PageUp: 10 };
   let player = null;
-  let share = 50;
   let on = false;
   let wanted = {};
 
@@ -32,10 +30,8 @@
   }
 
   function describe() {
-    const words = `${share} per cent ${label(sides.left.value)}, the rest ${label(sides.right.value)}`;
-    divider.setAttribute("aria-valuenow", String(share));
-    divider.setAttribute("aria-valuetext", words);
-    divider.style.left = `${share}%`;
+    divider.setAttribute("aria-valuetext", `${divider.value} per cent ${label(sides.left.value)}, the rest ${label(sides.right.value)}`);
+    stage.style.setProperty("--share", `${divider.value}%`);
     canvas.setAttribute("aria-label", `${label(sides.left.value)} left of the divider, ${label(sides.right.value)} right of it`);
     stage.dataset.left = label(sides.left.value);
     stage.dataset.right = label(sides.right.value);
@@ -48,15 +44,9 @@
     const context = canvas.getContext("2d");
     player.paint(context, sides.right.value);
     player.paint(player.spare, sides.left.value);
-    const cut = Math.round((width * share) / 100);
+    const cut = Math.round((width * Number(divider.value)) / 100);
     context.globalCompositeOperation = "source-over";
     if (cut) context.drawImage(player.spare.canvas, 0, 0, cut, height, 0, 0, cut, height);
-  }
-
-  function move(to) {
-    share = Math.max(0, Math.min(100, Math.round(to)));
-    describe();
-    draw();
   }
 
   function show(given) {
@@ -71,26 +61,9 @@
     player.draw();
   }
 
-  function point(event) {
-    const box = stage.getBoundingClientRect();
-    move((100 * (event.clientX - box.left)) / box.width);
-  }
-
-  stage.addEventListener("pointerdown", (event) => {
-    stage.setPointerCapture(event.pointerId);
-    divider.focus({ preventScroll: true });
-    point(event);
-    event.preventDefault();
-  });
-  stage.addEventListener("pointermove", (event) => { if (event.buttons) point(event); });
-  divider.addEventListener("keydown", (event) => {
-    const ends = { Home: 0, End: 100 };
-    if (!(event.key in STEPS) && !(event.key in ends)) return;
-    event.preventDefault();
-    event.stopPropagation(); // arrows move the divider here, not the frame
-    move(ends[event.key] ?? share + STEPS[event.key]);
-  });
-  place.addEventListener("change", () => {
+  divider.addEventListener("input", () => { describe(); draw(); });
+  place.addEventListener("change", (event) => {
+    if (event.target === divider) return;
     wanted = { left: sides.left.value, right: sides.right.value };
     describe();
     player.draw();

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.eval.report.gallery import Exhibit
 from inpaintbench.eval.report.notes import Definition, constants_table, metric_notes, slice_table
-from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts
+from inpaintbench.eval.report.page import GALLERY_SCRIPTS, gallery_parts, scripts
 from inpaintbench.eval.report.tables import ceiling_words, known_words, memory_words, time_words
 from inpaintbench.eval.results.measured import REFERENCE
 from inpaintbench.eval.results.quantity import exploratory, metric_leaf, metric_title, region_label, slice_label
@@ -233,7 +233,7 @@ def clips_page(board: Board, clips: Clips, *, title: str) -> bytes:
         title=f"Clips · {title}",
         links=links("", clips=True),
         home=title,
-        scripts=[f"eval/report/{name}.js" for name in GALLERY_SCRIPTS],
+        scripts=scripts(GALLERY_SCRIPTS),
         addresses=[data_uri(video, "video/mp4") for _, video in clips],
         **gallery_parts(board.results, [exhibit for exhibit, _ in clips]),
     ).encode()

@@ -36,8 +36,8 @@ export class Clock extends EventTarget {
     return this.media ? this.frame / this.media.fps : 0;
   }
 
-  /** Take up media that are ready and play them from the start; `seen` as in `Watched`. */
-  start(media, seen) {
+  /** Take up media that are ready and play them from the start; `seen` as in `Watched`. Not `playing`, they wait to be played. */
+  start(media, seen, { playing = true } = {}) {
     this.stop();
     this.media = media;
     this.watched = new Watched(media.frames, media.fps, seen);
@@ -48,7 +48,7 @@ export class Clock extends EventTarget {
     if (media.still) return this.#tell("state");
     this.#arm(media);
     if (!media.fresh) this.seek(0);
-    this.play();
+    if (playing) this.play();
   }
 
   stop() {
