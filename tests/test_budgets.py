@@ -73,6 +73,11 @@ def test_no_package_is_heavier_than_its_budget() -> None:
     assert sum(modules.values()) <= BUDGETS["all"]["modules"]
 
 
+def test_scripts_are_no_longer_than_their_budget() -> None:
+    written = [path for path in ROOT.rglob("*.js") if not path.name.endswith(".min.js")]
+    assert sum(path.read_text(encoding="utf-8").count("\n") for path in written) <= BUDGETS["javascript"]["lines"]
+
+
 # Kinds of leaf whose names are no everyday words.
 NAMED = ("mask generator", "method", "metric", "protocol", "layout")
 

@@ -85,20 +85,13 @@
     else if (!started) { started = true; current.toggle(); }
   }, { rootMargin: "-30% 0px -30% 0px" }).observe(gallery.querySelector(".stage"));
 
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "?" && !event.target.closest?.("input, select, textarea")) keysDialog.showModal();
-    if (keysDialog.open) return;
-    const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    const typing = event.target.closest?.("input:not(.scrub), select, textarea, summary");
-    const pressing = event.key === " " && event.target.closest?.("button, a");
-    if (!action || !inView || typing || pressing || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    if (event.repeat && !event.key.startsWith("Arrow")) return;
+  shared.listen((key) => {
+    if (key === "?" && !keysDialog.open) keysDialog.showModal();
+    if (keysDialog.open || !inView || !KEYS[key]) return key === "?";
     started = true;
-    action();
-  });
-  document.addEventListener("keyup", (event) => { if (event.key.toLowerCase() === "t") turn("truth", false); });
-  window.addEventListener("blur", () => turn("truth", false));
+    KEYS[key]();
+    return true;
+  }, (key) => { if (key === "t" || key === null) turn("truth", false); });
 
   controls.addEventListener("click", (event) => {
     const button = event.target.closest("button");

@@ -43,7 +43,7 @@ INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery", "effects")
 GALLERY_SCRIPTS = ("report", "wipe", "player", "headline", "gallery")
 # What they take of the player that all pages share.
-_SHARED = ("pages/static/player/clock.js", "pages/static/player/drawing.js")
+_SHARED = ("pages/static/player/clock.js", "pages/static/player/drawing.js", "pages/static/player/keys.js")
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 # Key of the root mean square error, which is there for every clip.
 ERROR = "error"

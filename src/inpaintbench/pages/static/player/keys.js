@@ -1,7 +1,7 @@
-/* One listener for all keys. Text fields keep theirs; modifiers and repeats are not ours. */
+/* One listener for all keys. Fields keep theirs, but for a player's line of frames; modifiers and repeats are not ours. */
 
-const TEXT_FIELDS = "input, textarea, select, [contenteditable='true']";
-const STEPS = new Set(["ArrowLeft", "ArrowRight", ",", "."]);
+const TEXT_FIELDS = "input:not(.scrub), textarea, select, [contenteditable='true']";
+const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", ",", "."]);
 
 /**
  * Send key presses to `press(key, event)` and `release(key)`. `press` says whether it used the key.
@@ -37,5 +37,5 @@ function digitOf(event) {
 
 function focusedByKeyboard() {
   const focused = document.activeElement;
-  return Boolean(focused && focused.matches("button:focus-visible, a:focus-visible, [role='button']:focus-visible"));
+  return Boolean(focused && focused.matches(":is(button, a, summary, [role='button']):focus-visible"));
 }
