@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import threading
 from collections.abc import Iterator
@@ -15,7 +16,12 @@ from made_once import once
 from program import run_here
 from publishing_data import make_dataset
 
+from inpaintbench import video
+from inpaintbench.export.freeze import freeze
+from inpaintbench.steps import LEVEL_OF, PAIR_OF
+from inpaintbench.types import Attribute, Clip, Corruption, Item, Slice, Source
 from inpaintbench.workbench.server import Server
+from inpaintbench.workspace import Blobs
 
 RUNS = ("a", "b", "c", "d", "e", "f")
 
@@ -41,6 +47,47 @@ def _world(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
+def _pairs(folder: Path) -> None:
+    """A smooth film each of eight sources, under a small and a large hole."""
+    blobs, items, attributes, made = Blobs(folder / "blobs"), [], [], ([], [], [])
+    for place in range(8):
+        rows, columns = np.mgrid[:48, :64]
+        wave = 128 + 100 * np.sin((rows + place) / 4) * np.cos(columns / (4 + place))
+        frames = np.repeat(wave[None, ..., None], 3, axis=0).repeat(3, axis=-1).astype(np.uint8)
+        clip, _ = blobs.put(".mp4", lambda path, frames=frames: video.write_lossless(path, frames, fps=25.0))
+        made[0].append(Source(f"s{place}", f"film%20{place}.mp4", "0" * 64, 1, "folder", licence="CC-BY-4.0"))
+        made[1].append(
+            Clip(f"c{place}", f"s{place}", 0, 3, 25.0, 64, 48, 3, clip, *video.decoded_hashes(blobs.path(clip)), 0, 99.0)
+        )
+        for level, side in (("low", 8), ("high", 28)):
+            hole = np.zeros((3, 48, 64), dtype=np.bool_)
+            hole[:, 8 : 8 + side, 8 : 8 + side] = True
+            track, _ = blobs.put(".mp4", lambda path, hole=hole: video.write_hole(path, hole, fps=25.0))
+            name = f"{place}{level}"
+            digest = hashlib.sha256(hole.tobytes()).hexdigest()
+            made[2].append(Corruption(f"h{name}", f"c{place}", "box", {}, 0, None, track, digest))
+            items.append(Item(f"i{name}", f"c{place}", f"h{name}"))
+            for fact, value in ((LEVEL_OF + "size", level), (PAIR_OF + "size", f"p{place}")):
+                attributes.append(Attribute(f"h{name}", fact, value, None, "test", "1"))
+    members = {level: tuple(f"i{place}{level}" for place in range(8)) for level in ("low", "high")}
+    freeze(
+        folder / "data", name="pairs", blobs=blobs, items=items, left_out={}, sources=made[0], clips=made[1],
+        slices=[Slice(f"size-{level}", f"size == {level!r}", ids) for level, ids in members.items()],
+        corruptions=made[2], attributes=attributes, recipe={"recipe": "pairs"},
+        facts={"axes": [{"name": "size", "levels": ["low", "high"], "property": "size of the hole"}]},
+    )  # fmt: skip
+    shutil.rmtree(folder / "blobs")
+    words = ("--method", "telea", "--method", "navier_stokes", "--report", "--workers", "0")
+    done = run_here("eval", "run", folder / "data", "--run", folder / "run", *words)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="session")
+def pairs(shared: Path) -> Path:
+    """``run`` (telea, navier_stokes) on ``data``, whose items are eight pairs of the axis ``size``. Not to be written to."""
+    return once(shared, "workbench_pairs", _pairs)
+
+
 @pytest.fixture(scope="session")
 def world(shared: Path) -> Path:
     """Runs ``runs/a`` (telea, blank) to ``runs/f`` (telea, navier_stokes) on ``waves``; ``of_later`` on ``later``, of which one
@@ -61,6 +108,11 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
     yield started
     for context in started.contexts:
         context.close()
+
+
+@pytest.fixture(scope="module")
+def paired_server(pairs: Path) -> Iterator[Server]:
+    yield from _served(pairs)
 
 
 @pytest.fixture(scope="module")

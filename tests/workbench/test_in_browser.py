@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from browser_checks import OpenPage, serious_findings
@@ -101,6 +102,46 @@ def test_a_copied_address_restores_the_view_elsewhere(browser: Any, server: Serv
     assert (tab.complaints, other.complaints) == ([], [])
     tab.context.close()
     other.context.close()
+
+
+def test_an_effect_filters_to_its_axis_and_shows_its_pair_in_step(browser: Any, paired_server: Server) -> None:
+    tab = opened(browser, paired_server, "#r=0/run&f=a|frames~0~9&o=item")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    page.locator("[data-effects] summary").first.click()
+    effect = page.locator(".effect .chip")
+    effect.wait_for()
+    assert effect.inner_text().startswith("Size of the hole")
+    assert page.locator(".effect .forest").count() == 2
+    effect.click()
+    page.wait_for_function(PLAYS)
+    assert "axis.size~low~high" in unquote(page.evaluate("location.hash"))
+    assert page.locator("[data-chips]").inner_text().startswith("Axis: size: low, high")
+    names = page.locator(".pane .name").all_inner_texts()
+    assert {"telea", "telea (high)", "truth", "truth (high)"} <= set(names)
+    first = page.locator("[data-opened]").inner_text()
+    page.keyboard.press("j")
+    page.wait_for_function(f"() => document.querySelector('[data-opened]').textContent !== '{first}'")
+    page.wait_for_function(PLAYS)
+    page.wait_for_function("() => [...document.querySelectorAll('.pane .name')].some((one) => one.textContent.includes(' ('))")
+    page.locator(".effect .chip[aria-pressed=true]").click()
+    page.wait_for_function("() => document.querySelector('.look').hidden")
+    assert "axis.size~" not in unquote(page.evaluate("location.hash"))
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_words_of_a_strip_are_chosen_one_after_the_other(browser: Any, paired_server: Server) -> None:
+    tab = opened(browser, paired_server, "#r=0/run")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    strip = page.locator(".strip", has_text="Axis: size").locator("canvas")
+    box = strip.bounding_box()
+    for share, left in ((0.25, "8 of 16 items"), (0.75, "16 items"), (0.75, "8 of 16 items"), (0.25, "16 items")):
+        strip.click(position={"x": share * box["width"], "y": 10})
+        page.wait_for_function(f"() => document.querySelector('[data-count]').textContent === '{left}'")
+    assert tab.complaints == []
+    tab.context.close()
 
 
 def test_unlike_runs_are_refused_on_the_page(browser: Any, server: Server) -> None:

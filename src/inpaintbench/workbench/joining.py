@@ -33,7 +33,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.pages.colours import method_styles
 from inpaintbench.pages.page import as_json
 from inpaintbench.pages.words import count
-from inpaintbench.steps import predict_step, score_step
+from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, score_step
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute as Fact
 from inpaintbench.types import Clip, Dataset, Plain, Score, Selection, Source
@@ -77,7 +77,10 @@ class Joined:
     facts: list[Attribute]
     slices: list[tuple[str, str, list[int]]] = field(default_factory=list)
     """Name, rule, places of its items."""
+    pairs: dict[str, list[list[int]]] = field(default_factory=dict)
+    """Fact that holds an axis's level -> items of one clip that differ in it alone, the least level first."""
     protocol: str = ""
+    fingerprint: str = ""
     protocols: list[str] = field(default_factory=list)
     """Those under which all could be compared."""
     methods: list[Shown] = field(default_factory=list)
@@ -119,7 +122,8 @@ class Joined:
         styles = method_styles([one.name for one in self.methods], references)
         head = {
             "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
-            "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "protocol": self.protocol,
+            "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "pairs": self.pairs,
+            "protocol": self.protocol,
             "protocols": self.protocols, "methods": [one._asdict() for one in self.methods], "default": self.default,
             "styles": {name: style._asdict() for name, style in styles.items()},
             "quantities": [_told(quantity) for quantity in self.quantities], "failures": self.failures,
@@ -128,6 +132,13 @@ class Joined:
         text = as_json(head).encode()
         text += b" " * (-len(text) % 4)
         return len(text).to_bytes(4, "little") + text + b"".join(parts)
+
+    def called(self, one: str, beside: str) -> str:
+        """An item beside another: by its level where it differs from that in an axis alone, else by its id."""
+        places = {place for place, item in enumerate(self.ids) if item in (one, beside)}
+        axis = next((fact for fact, groups in self.pairs.items() if any(places <= set(group) for group in groups)), None)
+        levels = next((fact.values for fact in self.facts if fact.name == axis), None)
+        return str(levels[self.ids.index(one)]) if levels else one[:6]
 
     def lead(self, key: str, one: str, other: str, items: Sequence[int]) -> Summary:
         """Mean difference, first less other, over those of ``items`` that both have a finite value for, with its interval."""
@@ -199,7 +210,22 @@ def _of_items(dataset: Dataset, places: Container[int] | None = None) -> Joined:
     ]
     names = [source_name(row.get("source_uri")) or str(row["source_id"]) for row in rows]
     sources = [frozen.source_of(row) for row in rows]
-    return Joined(dataset.name, [], ids, sources, names, attributes_of(rows), [one for one in slices if one[2]])
+    kept = [one for one in slices if one[2]]
+    return Joined(dataset.name, [], ids, sources, names, attributes_of(rows), kept, pairs=_pairs(dataset, rows))
+
+
+def _pairs(dataset: Dataset, rows: Sequence[Plain]) -> dict[str, list[list[int]]]:
+    found: dict[str, list[list[int]]] = {}
+    facts = [row.get("attributes", {}) for row in rows]
+    for axis in dataset.facts.get("axes", ()):
+        of, fact = PAIR_OF + str(axis["name"]), LEVEL_OF + str(axis["name"])
+        groups: dict[str, dict[str, int]] = {}
+        for place, own in enumerate(facts):
+            if own.get(of) is not None and own.get(fact) is not None:
+                groups.setdefault(str(own[of]), {})[str(own[fact])] = place
+        ordered = ([group[level] for level in map(str, axis["levels"]) if level in group] for group in groups.values())
+        found[fact] = [group for group in ordered if len(group) > 1]
+    return found
 
 
 def of_workspace(folders: Folders, key: str) -> Joined:
@@ -249,7 +275,7 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
     joined.kind, joined.root, joined.protocol, joined.protocols = "run", runs[0].dataset, chosen, protocols
     rows, stale = _scores(folders, runs, chosen, first)
     _fill(joined, runs, rows, folders)
-    fingerprint = rows[0][1]["fingerprint"][0].as_py() if rows and rows[0][1].num_rows else ""
+    fingerprint = joined.fingerprint = rows[0][1]["fingerprint"][0].as_py() if rows and rows[0][1].num_rows else ""
     joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
     if RANDOM_WEIGHTS in fingerprint:
         joined.sentences.append("These scores were made with random weights, which say nothing of a method.")

@@ -28,8 +28,8 @@ import pyarrow as pa
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.pages.page import TOKENS, as_json, asset
 from inpaintbench.types import Plain
-from inpaintbench.workbench import exporting, joining, pixels
-from inpaintbench.workbench.finding import Folders, Thing
+from inpaintbench.workbench import diagnosing, exporting, joining, pixels
+from inpaintbench.workbench.finding import Folders, Thing, opened
 from inpaintbench.workbench.joining import Joined
 from inpaintbench.workbench.notes import Notes
 from inpaintbench.workspace import Workspace
@@ -131,6 +131,17 @@ class Bench:
             rows.append({"name": one.name, "mean": joined.mean(key, one.name, items)._asdict(), "lead": lead})
         return {"rows": rows}
 
+    def diagnosis(self, query: Mapping[str, Sequence[str]], asked: Plain) -> dict[str, Any]:
+        """Where methods fail, of the items and methods that are shown."""
+        joined, items = self.joined(query), [int(item) for item in asked["items"]]
+        quantity = next((one for one in joined.quantities if one.key == asked["key"]), None)
+        methods = [one.name for one in joined.methods if one.name in asked["methods"]]
+        if quantity is None or not methods or not items or not all(0 <= item < len(joined.ids) for item in items):
+            raise InputError("there are no such items, or no such methods or quantity")
+        dataset = opened(self.folders.place(joined.root))
+        results = diagnosing.results_of(joined, dataset, quantity, methods, items)
+        return diagnosing.diagnosed(results, quantity, str(asked.get("base") or ""))
+
     def film(self, query: Mapping[str, Sequence[str]]) -> tuple[pixels.ItemMedia, str, list[pixels.Part]]:
         """Media, item and parts that a query names; ``methods`` all by default."""
         joined, item = self.joined(query), _one(query, "item")
@@ -139,13 +150,11 @@ class Bench:
         parts = [one for one in media.parts(item) if not query.get("parts") or one.name in query["parts"]]
         methods = {one.name: pixels.Part(one.name, one.label, self.folders.place(one.run)) for one in joined.methods}
         parts += [methods[name] for name in (methods if wanted is None else wanted) if name in methods]
-        other = _one(query, "beside")
-        beside = [
-            replace(part, name=f"{part.name} ({other[:6]})", item=other)
-            for part in parts
-            if part.run or part.label != pixels.INPUT
-        ]
-        return media, item, parts + (beside if other else [])
+        if other := _one(query, "beside"):
+            called = joined.called(other, item)
+            both = [part for part in parts if part.run or part.label != pixels.INPUT]
+            parts += [replace(part, name=f"{part.name} ({called})", item=other) for part in both]
+        return media, item, parts
 
     def shown(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The films of an item as the player takes them."""
@@ -327,6 +336,7 @@ class _Handler(SimpleHTTPRequestHandler):
             told = json.loads(self.rfile.read(length))
             routes: dict[str, Callable[[], Answer]] = {
                 "/api/leads": lambda: _json(bench.leads(query, told)),
+                "/api/diagnosis": lambda: _json(bench.diagnosis(query, told)),
                 "/api/notes": lambda: _json({"flags": bench.notes.annotate(str(told["key"]), told["fields"])}),
                 "/api/flag": lambda: _json(
                     {"flags": bench.notes.flag(*(str(told[name]) for name in ("subject", "name", "value")))}

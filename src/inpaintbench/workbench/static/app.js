@@ -3,11 +3,11 @@
 import { button, el } from "../player/dom.js";
 import { listen } from "../player/keys.js";
 import { HELP } from "../player/controls.js";
-import { repaint, Scatter, Strip } from "../items/charts.js";
+import { repaint, Response, Scatter, Strip } from "../items/charts.js";
 import { Items, number } from "../items/data.js";
 import { filed, library } from "./library.js";
 import { Look } from "./look.js";
-import { all, follow, get, set, words } from "./state.js";
+import { all, follow, get, set } from "./state.js";
 import { Table } from "../items/table.js";
 
 const at = (name) => document.querySelector(`[data-${name}]`);
@@ -85,9 +85,9 @@ const usualAxis = () => {
   const fact = items.facts.find((one) => one.key === "hole.hole_fraction") ?? items.facts.find((one) => one.numeric) ?? items.facts[0];
   return fact ? `a|${fact.key}` : items.shown.length > 1 ? "spread" : "mean";
 };
-const filters = () => all("f").map((text) => { const [key, low, high] = text.split("~"); return high === undefined ? { key, word: low } : { key, low: Number(low), high: Number(high) }; })
-  .filter(({ key, word, low }) => { const found = items?.column(key); return found && (word === undefined ? !Number.isNaN(low) : !found.numeric); }); // an address may say anything
-const told = (one) => `${one.key}~${one.word ?? `${one.low}~${one.high}`}`;
+const filters = () => all("f").map((text) => { const [key, ...rest] = text.split("~"); const found = items?.column(key); return { key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
+  .filter(({ found, words, low, high }) => found && (words ? words.length : low <= high)); // an address may say anything
+const told = ({ key, words, low, high }) => [key, ...(words ?? [low, high])].join("~");
 
 /** Filters by these ranges or words; null takes one away. */
 function narrow(changes) {
@@ -120,6 +120,7 @@ function draw() {
   drawStrips(asking);
   drawScatter(item);
   drawLeads();
+  drawEffects();
   drawItem(item);
   document.body.dataset.drawn = String(Math.round(performance.now() - started));
   return undefined;
@@ -153,8 +154,8 @@ function drawBar() {
   document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
   const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
   const made = filters().map((one) => {
-    const found = items.column(one.key);
-    const text = one.word ?? `${number(one.low, found?.decimals ?? null)} to ${number(one.high, found?.decimals ?? null)}`;
+    const { found } = one;
+    const text = one.words?.join(", ") ?? `${number(one.low, found?.decimals ?? null)} to ${number(one.high, found?.decimals ?? null)}`;
     return chip(`${found?.full ?? found?.label ?? one.key}: ${text}`, () => narrow([[one.key, null]]));
   });
   if (get("s")) made.push(chip(`Slice: ${get("s")}`, () => { set({ s: "" }); draw(); }));
@@ -196,30 +197,75 @@ function drawScatter(item) {
   scatter.show(items, drawn, left, item, { x: x?.label, y: chosen?.label ?? items.quantity?.label ?? second?.label });
 }
 
-let waiting = 0;
-/** Means and differences are the server's to tell: of what is left, over sources. */
-function drawLeads() {
-  clearTimeout(waiting);
-  const place = at("leads");
-  place.closest("section").hidden = !items.quantity;
-  if (!items.quantity) return;
-  const [mine, body] = [items, { key: items.quantity.key, base: items.base, items: [...left] }];
-  waiting = setTimeout(async () => {
-    const stamp = words();
-    const answer = await fetch(`/api/leads?${mine.query}`, { ...POST, body: JSON.stringify(body) });
-    const { rows, sentence } = await answer.json();
-    if (!answer.ok || items !== mine || stamp.replace(/&?[nkzh]=[^&]*/g, "") !== words().replace(/&?[nkzh]=[^&]*/g, "")) return sentence && (at("leadnote").textContent = sentence);
-    return leadRows(place, rows);
+const inquiries = {};
+/** What the server tells of what is left, a moment later; what was asked before is not asked again. */
+function inquire(path, body, then) {
+  const [mine, text, last] = [items, JSON.stringify(body), inquiries[path]];
+  if (last?.mine === mine && last.text === text) { if (last.told) then(last.told); return; }
+  clearTimeout(last?.waiting);
+  const now = { mine, text };
+  inquiries[path] = now;
+  now.waiting = setTimeout(async () => {
+    now.told = await (await fetch(`${path}?${mine.query}`, { ...POST, body: text })).json();
+    if (inquiries[path] === now && items === mine) then(now.told);
   }, 120);
 }
 
-function leadRows(place, rows) {
+/** Means and differences, of what is left, over sources. */
+function drawLeads() {
+  at("leads").closest("section").hidden = !items.quantity;
+  if (items.quantity) inquire("/api/leads", { key: items.quantity.key, base: items.base, items: [...left] }, leadRows);
+}
+
+/** A point with its interval on a scale of `most` to either side; what is longer ends at its end. */
+function forest(most, value, low, high, colour = "var(--fill)") {
+  const share = (one) => `${50 + Math.min(Math.max(one / most, -1), 1) * 48}%`;
+  return el("span", { class: "forest", style: `--method: ${colour}` }, el("i", { class: "reach", style: `left: ${share(low)}; right: calc(100% - ${share(high)})` }), el("i", { class: "middle", style: `left: ${share(value)}` }));
+}
+
+const signed = (value, decimals) => `${value > 0 ? "+" : ""}${number(value, decimals)}`;
+
+function drawEffects() {
+  const place = at("effects");
+  place.hidden = !items.quantity || !items.root;
+  place.open = get("u") === "1";
+  if (place.hidden || !place.open) return;
+  at("effectnote").textContent ||= "Working it out …";
+  inquire("/api/diagnosis", { key: items.quantity.key, base: items.base, methods: items.shown.map((one) => one.name), items: [...left] }, effectRows);
+}
+
+function effectRows({ title = "", rows = [], curves = [], sentences = [], without = [], sentence }) {
+  const { decimals, higher } = items.quantity;
+  const most = 1.6 * Math.max(...rows.flatMap((row) => Object.values(row.effects).map((one) => Math.abs(one.value))), 1e-9);
+  const mark = (name, { value, low, high, told, p, n }) => el("div", { class: told ? ((value > 0) === higher ? "better" : "worse") : "note", title: `p ${p}, n ${n}` },
+    el("span", { class: "name" }, table.dot(name), name), forest(most, value, low, high, items.styles[name]?.colour), `${signed(value, decimals)} (${number(low, decimals)} to ${number(high, decimals)})`);
+  const pressed = (row) => (row.kind === "labelled" ? get("s") === `${row.fact}-${row.levels[1]}` : row.kind === "measured" ? get("x") === `a|${row.fact}` : filters().some((one) => one.key === `a|${row.fact}` && row.levels.every((level) => one.words.includes(level))));
+  at("effectrows").replaceChildren(...rows.map((row) => el("div", { class: "effect" }, button({ class: "chip", "aria-pressed": String(pressed(row)), title: "Filter to it" }, () => showEffect(row, !pressed(row)), row.label, el("span", { class: "from" }, ` ${row.step}`)), el("div", {}, ...Object.entries(row.effects).map(([name, one]) => mark(name, one))))));
+  const range = curves.flatMap((one) => one.mean).reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+  const room = (range[1] - range[0]) * 0.3 || 1;
+  const drawn = [...new Set(curves.map((one) => one.fact))].map((fact) => [curves.filter((one) => one.fact === fact), new Response(curves.find((one) => one.fact === fact).label, () => showEffect({ kind: "measured", fact }, true))]);
+  at("responses").replaceChildren(...drawn.map(([, plot]) => plot.node));
+  for (const [lines, plot] of drawn) plot.draw(lines, items.styles, [range[0] - room, range[1] + room], decimals);
+  at("effectnote").replaceChildren(sentence ?? (rows.length ? `${title}${items.base ? `, less that of ${items.base}` : ""}: what each step does, with intervals that hold for all of them together. ${sentences.length ? `${sentences.join(". ")}.` : "None is more than chance."}` : "These items tell no effect."),
+    without.length ? el("details", {}, el("summary", {}, "What is left out"), without.join("; ")) : "");
+}
+
+/** Filter to an axis and its levels, the pair that shows it beside each other; to a slice; or put an attribute across the plot. */
+function showEffect({ kind, fact, levels, pair = [] }, on) {
+  if (kind === "labelled") set({ s: on ? `${fact}-${levels[1]}` : "" });
+  else set({ x: on ? `a|${fact}` : "", ...(kind === "paired" ? { i: on ? pair[0] : "", j: on && pair.length ? fact : "", n: "" } : {}) }, { step: true });
+  if (kind === "paired") narrow([[`a|${fact}`, on ? { words: levels } : null]]);
+  else draw();
+  if (on && kind === "measured") document.querySelector(".plot").scrollIntoView({ block: "nearest" });
+}
+
+function leadRows({ rows, sentence }) {
+  if (sentence) return at("leadnote").replaceChildren(sentence);
+  const place = at("leads");
   const { decimals, unit, label, higher } = items.quantity;
   const range = (one) => (one.interval_low === null ? "" : `${number(one.interval_low, decimals)} to ${number(one.interval_high, decimals)}`);
   const leads = rows.map((row) => row.lead).filter((lead) => lead?.mean !== null && lead);
   const most = Math.max(...leads.flatMap((one) => [one.interval_low ?? one.mean, one.interval_high ?? one.mean, one.mean].map(Math.abs)), 1e-9);
-  const share = (value) => `${50 + (value / most) * 48}%`;
-  const forest = (lead) => el("span", { class: "forest" }, ...(lead.interval_low === null ? [] : [el("i", { class: "reach", style: `left: ${share(lead.interval_low)}; right: calc(100% - ${share(lead.interval_high)})` })]), el("i", { class: "middle", style: `left: ${share(lead.mean)}` }));
   const shown = new Set(items.shown.map((one) => one.name));
   const row = ({ name, mean, lead }) => {
     const tick = el("input", { type: "checkbox", "aria-label": `Show ${name}`, onchange: (event) => pick(name, event.target.checked) });
@@ -229,12 +275,13 @@ function leadRows(place, rows) {
     const better = sure && (lead.mean > 0) === higher;
     return el("tr", { class: shown.has(name) ? null : "off" }, el("th", { scope: "row" }, el("label", {}, tick, table.dot(name), name), base, items.methods.find((one) => one.name === name)?.reference ? el("span", { class: "tag" }, "reference") : null),
       el("td", {}, el("b", {}, number(mean.mean, decimals)), el("span", { class: "note" }, range(mean) ? ` (${range(mean)})` : ` ${mean.reason ?? ""}`)),
-      el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${lead.mean > 0 ? "+" : ""}${number(lead.mean, decimals)} (${range(lead)})`) : ""),
-      el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(lead) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
+      el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${signed(lead.mean, decimals)} (${range(lead)})`) : ""),
+      el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(most, lead.mean, lead.interval_low, lead.interval_high) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
   };
   const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.base ? `less ${items.base}` : "Difference", "", "Items"];
   place.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((text, column) => el(text ? "th" : "td", { scope: text ? "col" : null, class: column === 4 ? "n" : null }, text)))), el("tbody", {}, ...rows.map(row)));
   at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals over sources, not corrected for how often one looks." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
+  return undefined;
 }
 
 function pick(name, on) {
@@ -245,7 +292,7 @@ function pick(name, on) {
 }
 
 function open(item) {
-  set({ i: items.ids[item], n: "", z: "", j: "" }, { step: true });
+  set({ i: items.ids[item], n: "", z: "", j: items.pairs?.[get("j")] ? get("j") : "" }, { step: true });
   draw();
   table.reveal(item);
 }
@@ -264,16 +311,16 @@ function drawItem(item) {
   at("from").textContent = items.names[item];
   const manner = get("k").startsWith("wipe") ? "" : get("k");
   for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
-  const pairs = items.facts.filter((one) => one.key.startsWith("pair.") && !one.numeric).flatMap((one) => {
-    const same = [...items.ids.keys()].filter((other) => other !== item && one.column[other] === one.column[item] && items.word(items.column(`a|${one.key}`), item) !== null);
-    const beside = (other) => { set({ j: get("j") === items.ids[other] ? "" : items.ids[other] }); draw(); };
-    return same.map((other) => button({ class: "chip", "aria-pressed": String(get("j") === items.ids[other]), title: "Show both beside each other" }, () => beside(other), `${one.label}: ${items.ids[other]}`));
-  });
+  const level = (fact, other) => items.word(items.column(`a|${fact}`), other);
+  const mates = items.mates(item);
+  const shown = mates.filter(([fact]) => fact === get("j")).map(([, other]) => other);
+  const beside = shown.find((other) => left.includes(other)) ?? shown[0] ?? items.placeOf.get(get("j"));
+  const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} beside ${level(fact, other)}`));
   at("pairs").replaceChildren(...pairs.slice(0, 8));
   at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
     ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
-  return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(items.placeOf.has(get("j")) ? { beside: get("j") } : {}) }), items.styles);
+  return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
 }
 
 function step(by) {
@@ -339,6 +386,7 @@ form.addEventListener("input", ({ target }) => {
   else return undefined;
   return draw();
 });
+at("effects").addEventListener("toggle", () => { if (at("effects").open !== (get("u") === "1")) { set({ u: at("effects").open ? "1" : "" }); if (items) drawEffects(); } });
 at("order").addEventListener("change", ({ target }) => { set({ o: target.value === "column" ? "" : target.value }); draw(); });
 for (const axis of ["x", "y"]) document.querySelector(`[data-axis=${axis}]`).addEventListener("change", ({ target }) => { set({ [axis]: target.value === "|chosen" ? "" : target.value }); draw(); });
 at("flag").addEventListener("submit", async (event) => {

@@ -4,7 +4,6 @@ let state = new URLSearchParams(location.hash.slice(1));
 
 export const get = (name, otherwise = "") => state.get(name) ?? otherwise;
 export const all = (name) => state.getAll(name);
-export const words = () => String(state);
 
 /** Empty values are usual ones and are not told; lists stand several times. `step`: it can be gone back from. */
 export function set(changes, { step = false } = {}) {

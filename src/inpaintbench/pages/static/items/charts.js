@@ -59,7 +59,7 @@ function brush(canvas, drag, tap) {
   });
 }
 
-/** One column: where all items are, where those are that are left, and the range that is chosen. `choose(range or word or null)`. */
+/** One column: where all items are, where those are that are left, and the range that is chosen. `choose(range or words or null)`. */
 export class Strip {
   constructor(items, found, choose) {
     Object.assign(this, { items, found, choose });
@@ -71,12 +71,13 @@ export class Strip {
     this.bins = found.numeric ? BINS : found.words.length;
     this.all = this.#counts(null);
     const at = (share) => this.range[0] + share * (this.range[1] - this.range[0]);
-    const word = (share) => found.words[Math.min(Math.floor(share * this.bins), this.bins - 1)];
+    const bin = (share) => Math.min(Math.floor(share * this.bins), this.bins - 1);
+    const turned = (word, had = this.filter?.words ?? []) => (had.includes(word) ? had.filter((one) => one !== word) : [...had, word]);
     brush(this.canvas, (from, to, done) => {
-      const [low, high] = [at(Math.min(from[0], to[0])), at(Math.max(from[0], to[0]))];
-      if (found.numeric) choose({ low, high });
-      else if (done) choose({ word: word(to[0]) });
-    }, (to) => choose(found.numeric || this.filter?.word === word(to[0]) ? null : { word: word(to[0]) }));
+      const [low, high] = [Math.min(from[0], to[0]), Math.max(from[0], to[0])];
+      if (found.numeric) choose({ low: at(low), high: at(high) });
+      else if (done) choose({ words: found.words.slice(bin(low), bin(high) + 1) });
+    }, (to) => { const words = found.numeric ? [] : turned(found.words[bin(to[0])]); choose(words.length ? { words } : null); });
   }
 
   #counts(items) {
@@ -102,15 +103,13 @@ export class Strip {
       pen.fillStyle = colour;
       counts.forEach((count, bin) => { if (count) pen.fillRect(bin * wide, height - Math.max(1.5, (count / most) * (height - 2)), Math.max(wide - 1, 1), height); });
     };
-    const [low, high] = filter ? (filter.word === undefined ? [filter.low, filter.high] : [-0.5, 0.5].map((side) => this.found.words.indexOf(filter.word) + side)) : [null, null];
     const across = (value) => ((value - this.range[0]) / (this.range[1] - this.range[0])) * width;
-    if (filter) {
-      pen.fillStyle = paint("--chosen");
-      pen.fillRect(across(low), 0, Math.max(across(high) - across(low), 1), height);
-    }
+    const chosen = !filter ? [] : filter.words ? filter.words.map((word) => [-0.5, 0.5].map((side) => this.found.words.indexOf(word) + side)) : [[filter.low, filter.high]];
+    pen.fillStyle = paint("--chosen");
+    for (const [low, high] of chosen) pen.fillRect(across(low), 0, Math.max(across(high) - across(low), 1), height);
     bars(this.all, paint("--strong-line"));
     bars(own, paint(this.colour ?? "--fill"));
-    const shown = filter ? (filter.word ?? `${number(filter.low)} to ${number(filter.high)}`) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
+    const shown = filter ? (filter.words?.join(", ") ?? `${number(filter.low)} to ${number(filter.high)}`) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
     this.value.textContent = shown;
     this.node.classList.toggle("chosen", Boolean(filter));
     this.canvas.setAttribute("aria-label", `${this.found.full ?? this.found.label}: ${left.length} items, ${shown}`);
@@ -235,6 +234,37 @@ export class Scatter {
   }
 }
 
+/** Score of each method over one attribute: a mean with its band at every step; pressed, it goes across the scatter plot. */
+export class Response {
+  constructor(label, press) {
+    this.canvas = el("canvas", { class: "response-plot", role: "img" });
+    this.ends = el("span", { class: "strip-value" });
+    this.node = el("button", { type: "button", class: "strip response", onclick: press }, el("span", { class: "strip-name" }, label), this.canvas, this.ends);
+  }
+
+  /** `lines`: {method, at, mean, low, high}; `range`: of scores, the same for all that stand beside each other. */
+  draw(lines, styles, range, decimals) {
+    const [pen, width, height] = sized(this.canvas);
+    const [left, right] = ends(lines.flatMap((one) => one.at));
+    const x = (value) => 3 + ((value - left) / (right - left)) * (width - 6);
+    const y = (value) => height - 3 - ((Math.min(Math.max(value, range[0]), range[1]) - range[0]) / (range[1] - range[0])) * (height - 6);
+    const path = (points) => { pen.beginPath(); for (const [at, value] of points) pen.lineTo(x(at), y(value)); };
+    const points = (line, name) => line.at.map((at, place) => [at, line[name][place]]);
+    for (const line of lines) {
+      pen.fillStyle = pen.strokeStyle = paint(styles[line.method]?.colour ?? "--fill");
+      pen.globalAlpha = 0.14;
+      path([...points(line, "high"), ...points(line, "low").reverse()]);
+      pen.fill();
+      pen.globalAlpha = 1;
+      pen.lineWidth = 2;
+      path(points(line, "mean"));
+      pen.stroke();
+    }
+    this.ends.textContent = `${number(left)} to ${number(right)}`;
+    this.canvas.setAttribute("aria-label", lines.map((line) => `${line.method}: ${number(line.mean[0], decimals)} at ${number(line.at[0])}, ${number(line.mean.at(-1), decimals)} at ${number(line.at.at(-1))}`).join("; "));
+  }
+}
+
 /** Values of every frame of an item, with a line at the frame that is shown; a click goes to a frame. */
 export class Curves {
   constructor(node, seek) {
@@ -256,10 +286,12 @@ export class Curves {
     this.frame = frame;
     if (!this.lines?.length) return;
     const [pen, width, height] = sized(this.canvas);
-    const scaling = this.lines.filter(({ name }) => !this.looks[name]?.reference);
+    const look = (name) => this.looks[name] ?? this.looks[name.slice(0, name.lastIndexOf(" ("))]; // of the other item of a pair
+    const scaling = this.lines.filter(({ name }) => !look(name)?.reference);
     const most = (scaling.length ? scaling : this.lines).reduce((high, { values }) => Math.max(high, ...values.filter((value) => value !== null)), 1);
     for (const { name, values } of this.lines) {
-      pen.strokeStyle = paint(this.looks[name]?.colour ?? "--soft");
+      pen.strokeStyle = paint(look(name)?.colour ?? "--soft");
+      pen.setLineDash(this.looks[name] ? [] : [5, 3]);
       pen.lineWidth = 1.5;
       pen.beginPath();
       values.forEach((value, at) => { if (value !== null) pen.lineTo((at / (values.length - 1)) * width, height - 2 - Math.min(value / most, 1) * (height - 4)); });

@@ -76,11 +76,16 @@ export class Items {
     return this.made.get(key);
   }
 
+  /** Items that differ from one in an axis alone: the fact that holds their levels, and the item. */
+  mates(item) {
+    return Object.entries(this.pairs ?? {}).flatMap(([fact, groups]) => (groups.find((group) => group.includes(item)) ?? [item]).filter((other) => other !== item).map((other) => [fact, other]));
+  }
+
   word(column, item) {
     return column.numeric ? column.column[item] : column.column[item] === NO_WORD ? null : column.words[column.column[item]];
   }
 
-  /** Items that pass all of `filters` ({key, low, high} or {key, word}), `text`, `slice` and `failed`; `without`: a key whose filter is left out. */
+  /** Items that pass all of `filters` ({key, low, high} or {key, words}), `text`, `slice` and `failed`; `without`: a key whose filter is left out. */
   passing({ filters, text, slice, failed }, without = "") {
     const left = new Uint8Array(this.n).fill(1);
     if (slice) {
@@ -91,12 +96,12 @@ export class Items {
     if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
     if (wanted) this.texts.forEach((own, item) => { if (!own.includes(wanted)) left[item] = 0; });
     if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
-    for (const { key, low, high, word } of filters) {
+    for (const { key, low, high, words } of filters) {
       const found = key !== without && this.column(key);
       if (!found) continue;
-      const code = word === undefined ? -1 : found.numeric ? -1 : found.words.indexOf(word);
       const { column } = found;
-      if (word !== undefined) for (let item = 0; item < this.n; item += 1) left[item] &= column[item] === code ? 1 : 0;
+      const codes = words && new Set(words.map((word) => found.words.indexOf(word)));
+      if (words) for (let item = 0; item < this.n; item += 1) left[item] &= codes.has(column[item]) ? 1 : 0;
       else for (let item = 0; item < this.n; item += 1) left[item] &= column[item] >= low && column[item] <= high ? 1 : 0;
     }
     let count = 0;
