@@ -68,7 +68,7 @@ def words_of(command: str) -> list[str]:
 def check_shown(block: Block, printed: str) -> None:
     """Each line that the page shows was printed, but for identifiers, numbers and how it is broken into lines.
 
-    Of ``COUNTED`` whole numbers and short fractions have to be those of the page too.
+    Of ``COUNTED`` numbers have to be those of the page too.
     """
     found = _salient(block.page, printed)
     for line in block.text.splitlines():
@@ -78,8 +78,8 @@ def check_shown(block: Block, printed: str) -> None:
 
 def _salient(page: str, text: str) -> str:
     letters = re.sub(r"[│┃┏┓┗┛┡┩├┤┬┴┼━─╇╈└┘┌┐┳┻|]", " ", text)
-    numbers = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
-    return " ".join(re.sub(r"\d+\.\d{3,}" if page.startswith(COUNTED) else r"\d+(?:[.,]\d+)*", "#", numbers).split())
+    named = re.sub(r"\b[0-9a-f]{8,64}\b", "#", letters)
+    return " ".join((named if page.startswith(COUNTED) else re.sub(r"\d+(?:[.,]\d+)*", "#", named)).split())
 
 
 def _without_comment(line: str) -> str:
@@ -91,9 +91,9 @@ _NUMBER = re.compile(
 )
 
 
-def unproved(page: str) -> list[str]:
-    """Paragraphs of a page that say a number or who wins, without a claim or the reason why nothing can prove it (``said:``)."""
-    prose = re.sub(r"^ *```.*?^ *```$|^#.*$", "", PAGES[page].read_text(), flags=re.MULTILINE | re.DOTALL)
+def unproved(text: str) -> list[str]:
+    """Paragraphs of a page's text that say a number or who wins, without a claim or why nothing can prove it (``said:``)."""
+    prose = re.sub(r"^ *```.*?^ *```$|^#[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
     paragraphs = re.split(r"\n{2,}(?!<!--)|\n(?=\d\. )", prose)
     bare = {
         text: re.sub(r"`[^`]*`|\]\([^)]*\)|!\[[^\]]*\]|SHA-256|^\d\. |<!--.*?-->", "", text, flags=re.DOTALL)
