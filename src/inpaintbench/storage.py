@@ -1,18 +1,74 @@
-"""Addresses of object storage, told apart from paths of this machine."""
+"""Object storage: addresses such as ``s3://bucket/films``, told apart from paths of this machine, and what lies there.
+
+An object is written whole and never changed: no name is moved, nothing is appended, and what must have one author is written
+where nothing was before (``write(..., once=True)``, which servers know as If-None-Match). What belongs to a dataset is known from
+its manifest; only footage is what a listing says.
+
+All schemes go through fsspec, whose drivers are extras. Against an S3 server on one machine, s3fs took 1 request to write 8 MiB,
+and refused a second ``once``; obstore behind the same interface took 4 and wrote over the first one, and Arrow's file system took
+3, and 3 for each small object and 2 to read it. obstore needed half the CPU time a request, which is little beside decoding.
+Credentials are those that a driver finds in its environment; no sentence here repeats what a server or a driver says.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import hashlib
+import os
 import re
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
-from inpaintbench.errors import UsageError
+from inpaintbench.errors import Gone, InputError, MissingExtraError, NetworkError, UsageError
 
-# Schemes of object storage, as fsspec has them.
-SCHEMES = ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "hf", "memory")
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-# One of them within an option's text, such as `LABEL=FOLDER` has.
-_WITHIN = re.compile(rf"(?<![\w+.-])(?:{'|'.join(SCHEMES)})://[^\s,;]*", re.IGNORECASE)
+Result = TypeVar("Result")
+
+# Scheme -> the driver's module, and the extra that brings it; what comes with every installation has none.
+_DRIVERS = {"s3": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "az": ("adlfs", "az"), "hf": ("", ""), "memory": ("", "")}
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+# An address of object storage within an option's text, such as `LABEL=FOLDER` has.
+_WITHIN = re.compile(rf"(?<![\w+.-])(?:{'|'.join(_DRIVERS)}|s3a|gcs|abfss?|adl)://[^\s,;]*", re.IGNORECASE)
+# Of the most requests that one call may cost: each is tried so often here, and by drivers a few times more.
+_TRIES, _FIRST_WAIT_SECONDS = 4, 0.2
+# What is the same however often it is tried. Drivers have names of their own for a lack of credentials.
+_FINAL = (FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError)
+_NO_CREDENTIALS = re.compile(r"Credential|TokenRetrieval|DefaultCredentials|Unauthorized|ProfileNotFound")
+# Of what a listing says of an object, the first of these tells that it was changed.
+_CHANGES = ("ETag", "etag", "blob_id", "md5Hash", "LastModified", "last_modified", "mtime", "created")
+
+CACHE, CACHE_SIZE = "INPAINTBENCH_CACHE", "INPAINTBENCH_CACHE_SIZE"
+_USUAL_SIZE = "20GB"
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+# Files of the cache that a process keeps from being removed: those that it was given last.
+_HELD: deque[tuple[Path, int]] = deque(maxlen=2)
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place in object storage: ``s3://bucket/films``."""
+
+    scheme: str
+    path: str
+    """Bucket and name, without a slash at the end."""
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.path}"
+
+    def __truediv__(self, name: str) -> Address:
+        return Address(self.scheme, f"{self.path}/{name}")
+
+
+Place = Path | Address
 
 
 def without_credentials(address: str) -> str:
@@ -22,12 +78,12 @@ def without_credentials(address: str) -> str:
 
 def check_path(text: str, *, called: str) -> None:
     """Raise ``UsageError`` where ``text`` is an address and no path; ``called`` is what asked for it, such as ``--out``."""
-    if not _ADDRESS.match(text):
+    if not _SCHEME.match(text):
         return
     parts = urlsplit(text)
     if parts.scheme == "file":
         way = f"write its path alone: {unquote(parts.path)!r}"
-    elif parts.scheme in SCHEMES:
+    elif parts.scheme in _DRIVERS:
         way = "mount the bucket, or copy what it holds"
     else:
         way = "copy what it holds"
@@ -45,3 +101,275 @@ def local_path(path: Path | str, *, called: str) -> Path:
     """``path``, which ``check_path`` lets pass."""
     check_path(str(path), called=called)
     return Path(path)
+
+
+def place(text: str) -> Place:
+    """The path or the address that ``text`` is.
+
+    Raises:
+        UsageError: an address of no object storage, or with credentials in it. MissingExtraError: its driver is not installed.
+    """
+    found = _SCHEME.match(text)
+    if not found:
+        return Path(text)
+    scheme, shown = found[1].lower(), without_credentials(text)
+    if scheme not in _DRIVERS:
+        raise UsageError(f"{shown!r} is an address of no kind known here; known are {', '.join(f'{one}://' for one in _DRIVERS)}")
+    if "***@" in shown or "?" in text:
+        raise UsageError(f"{shown!r} is to be written without credentials and queries: these are taken from the environment")
+    module, extra = _DRIVERS[scheme]
+    if module and find_spec(module) is None:
+        raise MissingExtraError(f"an address {scheme}://", extra)
+    path = text[found.end() :].strip("/")
+    if not path:
+        raise UsageError(f"{shown!r} names no bucket")
+    return Address(scheme, path)
+
+
+def bytes_of(text: str) -> int:
+    """``50GB`` -> 50,000,000,000. Raises ``UsageError`` for what is no size."""
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"{text!r} is no size; write one as 50GB")
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " KMGT".index(found[2].upper() or " "))
+
+
+# What lies at an address
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An object below an address, as a listing has it."""
+
+    name: str
+    """Below the address, with ``/`` between its parts."""
+    bytes: int
+    state: str
+    """Changes whenever the object is written anew."""
+
+
+def listed(address: Address) -> list[Entry]:
+    """Everything below an address, by the bytes of its names.
+
+    Raises:
+        InputError: it cannot be listed. NetworkError: for now.
+    """
+    system, root = _system(address)
+    try:
+        found: Mapping[str, Any] = _tried(address, lambda: system.find(root, detail=True))
+    except Gone:
+        found = {}
+    entries = [
+        Entry(path[len(root) :].lstrip("/"), int(told["size"] or 0), _state(told))
+        for path, told in found.items()
+        if told.get("type") == "file" and path.startswith(f"{root.rstrip('/')}/") and not path.endswith("/")
+    ]
+    return sorted(entries, key=lambda one: one.name.encode())
+
+
+def read(address: Address) -> bytes:
+    """The bytes of an object. Raises ``Gone``, ``InputError`` where it may not be read, ``NetworkError``."""
+    system, name = _system(address)
+    data: bytes = _tried(address, lambda: system.cat_file(name))
+    return data
+
+
+def is_there(address: Address) -> bool:
+    """Return whether there is an object. Raises ``InputError`` where nobody may ask, ``NetworkError``."""
+    system, name = _system(address)
+    try:
+        return bool(_tried(address, lambda: system.info(name))["type"] == "file")
+    except Gone:
+        return False
+
+
+def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
+    """Write an object whole, of bytes or of a file.
+
+    Args:
+        address: of the object.
+        data: its bytes, or a file that holds them.
+        once: only where there is none yet.
+
+    Returns:
+        Whether it was written; False where ``once`` found one.
+
+    Raises:
+        InputError: it may not be written. NetworkError: for now; whoever calls again writes the same bytes.
+    """
+    system, name = _system(address)
+    mode = "create" if once else "overwrite"
+
+    def put() -> bool:
+        try:
+            if isinstance(data, Path):
+                system.put_file(str(data), name, mode=mode)
+            else:
+                system.pipe_file(name, data, mode=mode)
+        except FileExistsError:
+            return False
+        return True
+
+    return _tried(address, put)
+
+
+def _system(address: Address) -> tuple[Any, str]:
+    """The file system of an address, and its name there."""
+    import fsspec  # a third of what a command takes to answer
+
+    options: dict[str, Any] = {} if address.scheme == "memory" else {"use_listings_cache": False}
+    system, name = fsspec.core.url_to_fs(str(address), **options)
+    return system, name
+
+
+def _state(told: Mapping[str, Any]) -> str:
+    changes = next((told[name] for name in _CHANGES if told.get(name)), "")
+    # Listings may give times as numbers where the question for one object gives dates.
+    return f"{told['size']}:{changes.timestamp() if isinstance(changes, datetime) else changes}"
+
+
+def _tried(address: Address, call: Callable[[], Result]) -> Result:
+    """The result of a call, tried again where a failure may be one of the moment."""
+    for waited in range(_TRIES):
+        try:
+            return call()
+        except FileNotFoundError as error:
+            hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
+            raise Gone(f"there is nothing at {address}{hint}") from error
+        except PermissionError:
+            raise InputError(f"{address} is not for the credentials of this environment, if it is there at all") from None
+        except Exception as error:
+            kinds = {one.__name__ for one in type(error).__mro__} | {type(error.__cause__).__name__}
+            if any(map(_NO_CREDENTIALS.search, kinds)):
+                raise InputError(f"{address} needs credentials, and there are none in this environment") from None
+            if isinstance(error, _FINAL) or waited + 1 == _TRIES:
+                what = errno.errorcode.get(getattr(error, "errno", None) or 0, "")
+                shown = " ".join(filter(None, (type(error).__name__, what)))
+                raise NetworkError(f"{address} could not be reached in {waited + 1} tries ({shown})") from None
+            time.sleep(_FIRST_WAIT_SECONDS * 2**waited)
+    raise AssertionError
+
+
+# Files of this machine that hold what lies at an address
+
+
+def brought(address: Address, *, state: str | None = None) -> Path:
+    """A file of this machine with the bytes at an address: of the cache that all processes share, brought there where it is not.
+
+    The two files that a process was given last are not removed by any other; earlier ones may go, and come again.
+
+    Args:
+        address: of the object.
+        state: that its listing had; None = that of now.
+
+    Raises:
+        Gone: it is not there, or has another state by now. InputError: it may not be read. NetworkError: for now.
+    """
+    folder = cache_folder()
+    if state is None:
+        state = _told(address)[1]
+    key = hashlib.sha256(f"{address}\0{state}".encode()).hexdigest()
+    path = folder / "files" / key[:2] / f"{key[2:34]}{Path(address.path).suffix}"
+    if _hold(path):
+        return path
+    with _locked(folder / "locks" / key[:2]):
+        if not _hold(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _bring(address, state, path)
+            _hold(path)
+    _make_room(folder)
+    return path
+
+
+def _told(address: Address) -> tuple[int, str]:
+    """Bytes and state of an object now."""
+    system, name = _system(address)
+    told = _tried(address, lambda: system.info(name))
+    return int(told["size"]), _state(told)
+
+
+def _bring(address: Address, state: str, path: Path) -> None:
+    size, now = _told(address)
+    if now != state:
+        raise Gone(f"{address} was changed after it was listed; run the command again")
+    system, name = _system(address)
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+
+    def get() -> None:
+        system.get_file(name, str(part))
+        if part.stat().st_size != size:
+            raise ConnectionError("fewer bytes than were told")
+
+    try:
+        _tried(address, get)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def cache_folder() -> Path:
+    """Where files of addresses are kept: by the environment, else where such things usually lie."""
+    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inpaintbench"
+    return Path(os.environ.get(CACHE) or usual)
+
+
+def _hold(path: Path) -> bool:
+    """Keep a file from being removed while it is among the last that were held; False where it is not there."""
+    if any(held == path for held, _ in _HELD):
+        os.utime(path)
+        return True
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    fcntl.flock(file, fcntl.LOCK_SH)
+    try:
+        os.utime(path)
+        there = os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:  # removed in between
+        there = False
+    if not there:
+        os.close(file)
+        return False
+    if len(_HELD) == _HELD.maxlen:
+        os.close(_HELD.popleft()[1])
+    _HELD.append((path, file))
+    return True
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the files that were not used for longest, but those that some process holds, until the rest has its size."""
+    most = bytes_of(os.environ.get(CACHE_SIZE) or _USUAL_SIZE)
+    with _locked(folder / "locks" / "room"):
+        files = []
+        for path in (folder / "files").glob("*/*"):
+            with suppress(FileNotFoundError):
+                status = path.stat()
+                files.append((status.st_mtime_ns, status.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if total <= most:
+                return
+            if _removed(path):
+                total -= size
+
+
+def _removed(path: Path) -> bool:
+    """Remove a file unless a process holds it; what is on its way in has no holder, and is left for a day."""
+    if path.name.startswith(".") and path.stat().st_mtime > time.time() - 86_400:
+        return False
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    except OSError:  # held, or gone
+        return False
+    return True

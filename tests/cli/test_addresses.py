@@ -38,7 +38,7 @@ def test_every_path_of_every_command_refuses_an_address(tmp_path: Path, monkeypa
                 with pytest.raises(UsageError, match=rf"'{address}' is an address, and a path on this machine is wanted"):
                     command.make_context(path[-1], [*before, address])
             seen.add((path, one.opts[0]))
-    assert {(("build", "devil"), "--out"), (("build", "devil"), "--sources"), (("eval", "report"), "--run")} <= seen
+    assert {(("build", "devil"), "--out"), (("export", "freeze"), "--to"), (("eval", "report"), "--run")} <= seen
     assert len(seen) > 150
     assert not list(tmp_path.iterdir())
 

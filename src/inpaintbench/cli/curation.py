@@ -10,7 +10,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Cuts, Described, Owned, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, InShard, InWorkspace, OutWorkspace, Processes, Running, records
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, of_recipe
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.sheets import import_answers, import_labels
@@ -42,7 +42,7 @@ _OF_FILES = ("probe", "source_rules", "bars", "cut")
 def clips(
     *,
     out: OutWorkspace,
-    sources: Path | None = None,
+    sources: InSources | None = None,
     given: Annotated[
         Given, of_recipe(devil.DevilRecipe, "behaviour", "width", "cut_bars", "reader", "hdr", "per_slice", "seed")
     ] = NONE_GIVEN,
@@ -55,7 +55,8 @@ def clips(
     """Find, probe, cut and normalise footage. What a workspace was told before holds until it is told otherwise.
 
     Footage:
-        sources: Folder of videos, searched recursively. [default: what `curation fetch` brought into the workspace]
+        sources (PATH|ADDRESS): Folder of videos, searched recursively; s3://bucket/films too. [default: what
+            `curation fetch` brought into the workspace]
 
     Example: inpaintbench curation clips --sources FOLDER --out WORKSPACE --splitter shots --cut-bars
     """

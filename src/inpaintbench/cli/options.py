@@ -41,6 +41,7 @@ from typer.models import ParameterInfo
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import UsageError
 from inpaintbench.steps import predicted_label
+from inpaintbench.storage import Address, place
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -113,6 +114,8 @@ class More:
         self.given = given
 
 
+# Footage, in a folder of this machine or of a bucket.
+InSources = Annotated[Path | Address, More(parser=place)]
 Folder = Annotated[Path, More(exists=True, file_okay=False)]
 FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
 
@@ -288,6 +291,8 @@ def parameter(
     elif not tells_itself and annotation is not typer.Context:
         of = entries.get(name) or _Entry(ARGS[0], "", None, "", None)
         tells_itself = [of.metadata(name, marks, is_argument=is_argument, is_flag=kind is bool)]
+    if Address in get_args(kind):  # which Typer knows no union of
+        kind = str | None if NoneType in get_args(kind) else str
     annotated = Annotated[kind, tells_itself[-1]] if tells_itself else kind
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotated)
 
@@ -348,7 +353,8 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
     command.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined] # what Typer reads
     command.__annotations__, command.__doc__ = {}, text
     # Those that are folders or files, before Typer makes paths of them: `s3://a` is none, and becomes `s3:/a`.
-    command.paths = {one.name for one in asked if Path in _kinds(one.annotation)}  # type: ignore[attr-defined]
+    kinds = {one.name: _kinds(one.annotation) for one in asked}
+    command.paths = {name for name, of in kinds.items() if Path in of}  # type: ignore[attr-defined]
     return command
 
 

@@ -14,7 +14,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build import running as whole
 from inpaintbench.cli.build.planning import Plan, say_what_it_tells, warn_of_few_films
 from inpaintbench.cli.build.running import KIND, PLACES, Build, Cuts, Demo, Described, Out, Owned, Place, Published, Saved
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Share, bundle, joined_bundles, of_recipe, option
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, Share, bundle, joined_bundles, of_recipe, option
 from inpaintbench.curation.rules import read_rules
 from inpaintbench.curation.sheets import import_labels, read_labels
 from inpaintbench.errors import UsageError
@@ -23,6 +23,7 @@ from inpaintbench.recipes import devil, settings
 from inpaintbench.recipes.options import SELECTION
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import LABELS
+from inpaintbench.storage import Address
 from inpaintbench.types import Attribute, Dataset
 from inpaintbench.workspace import Workspace
 
@@ -48,7 +49,7 @@ def build_devil(
     context: typer.Context,
     out: Out,
     source: Annotated[str, Among(PLACES)] = "folder",
-    sources: Path | None = None,
+    sources: InSources | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(devil.DevilRecipe, *OPTIONS)] = NONE_GIVEN,
     rules: Path | None = None,
@@ -77,7 +78,7 @@ def build_devil(
 
     Footage:
         source: Where footage comes from: {names}.
-        sources: Folder of videos, searched recursively.
+        sources (PATH|ADDRESS): Folder of videos, searched recursively; s3://bucket/films too.
 
     Selection:
         rules: TOML file of rules that clips must fulfil.
@@ -119,7 +120,7 @@ def build_devil(
     }
     stated = {**chosen, **given}
     recipe = whole.make_recipe(devil.DevilRecipe, stated | settings.kept_by_growth(devil.DevilRecipe, stated, append_to))
-    if planning.tell(recipe, None if place else sources):
+    if planning.tell(recipe, sources if isinstance(sources, Path) else None):
         return
     spec = place.source(out) if place else SourceSpec("folder", {"folder": str(sources), **owning.constants})
     fetching = place.fetching() if place else None
@@ -134,7 +135,7 @@ def _usual_design(given: Mapping[str, Any], out: Path, *, own: bool) -> str:
     return "paired" if begun is None else str(getattr(begun, "design", "slices"))
 
 
-def _place_asked(source: str, sources: Path | None, places: Any) -> Place | None:
+def _place_asked(source: str, sources: Path | Address | None, places: Any) -> Place | None:
     """The place that is named; None for a folder of one's own."""
     if source not in PLACES and Path(source).exists():
         raise UsageError(f"--source is a kind of place, one of {', '.join(PLACES)}; a folder of videos is --sources {source}")

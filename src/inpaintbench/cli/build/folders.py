@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe, read_option
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, Positive, of_recipe, read_option
 from inpaintbench.curation.sources.clip_tables import FILMS, TABLE, matched, read_columns
 from inpaintbench.curation.sources.mask_values import MASK_VALUES
 from inpaintbench.curation.sources.removal_folders import LENGTHEN, RemovalFolders
@@ -164,13 +164,15 @@ def __getattr__(name: str) -> Callable[..., None]:
         raise AttributeError(name)
     kind: Any = RECIPES.get(recipe)
 
-    def build_it(*, out: Out, sources: Path, given: Given = NONE_GIVEN, owning: Owned = Owned(), build: Build = Build()) -> None:
+    def build_it(
+        *, out: Out, sources: InSources, given: Given = NONE_GIVEN, owning: Owned = Owned(), build: Build = Build()
+    ) -> None:
         footage = SourceSpec("folder", {"folder": str(sources), "media": getattr(kind, "media", "video"), **owning.constants})
         build.run(build.recipe(kind, {}, given), [footage], out)
 
     build_it.__annotations__["given"] = Annotated[Given, of_recipe(kind)]
     build_it.__doc__ = (
-        f"{kind().name}.\n\nFootage:\n    sources: Folder of films or pictures, searched recursively.\n\n"
-        f"Example: inpaintbench build {recipe} --sources FOLDER --out WORKSPACE"
+        f"{kind().name}.\n\nFootage:\n    sources (PATH|ADDRESS): Folder of films or pictures, searched recursively; "
+        f"s3://bucket/films too.\n\nExample: inpaintbench build {recipe} --sources FOLDER --out WORKSPACE"
     )
     return build_it

@@ -6,6 +6,7 @@ options.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ from inpaintbench.recipes.settings import Before, build, check, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
+from inpaintbench.storage import CACHE_SIZE, bytes_of
 from inpaintbench.types import Attribute, Dataset, Selection
 from inpaintbench.workspace import Workspace
 
@@ -125,10 +127,18 @@ class Owned:
         footage_licence (SPDX): Of footage that no footage.toml or FILM.mp4.toml beside it says anything of. [default: not
             stated]
         footage_author (NAME): Of the same. [default: not stated]
+        cache (SIZE): Most that is kept here of what lies at addresses, such as 50GB. [default: by INPAINTBENCH_CACHE_SIZE, else
+            20GB]
     """
 
     footage_licence: str | None = None
     footage_author: str | None = None
+    cache: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.cache is not None:
+            bytes_of(self.cache)
+            os.environ[CACHE_SIZE] = self.cache  # which worker processes inherit
 
     @property
     def constants(self) -> dict[str, str]:

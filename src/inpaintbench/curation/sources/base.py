@@ -11,8 +11,9 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.catalogue import Leaf, unknown_name
-from inpaintbench.errors import InputError
+from inpaintbench.errors import Gone, InputError, Rejected
 from inpaintbench.files import read_toml
+from inpaintbench.storage import brought, place
 from inpaintbench.types import Plain, Source
 from inpaintbench.workspace import Blobs
 
@@ -100,19 +101,34 @@ def unquoted_path(text: str) -> str:
 
 def located(sources: Sequence[Source], footage: Sequence[Footage]) -> dict[str, Plain]:
     """Return where each source's file lies: payload for the steps that open it."""
-    paths = {piece.uri: piece.payload.get("path") for piece in footage}
-    return {source.source_id: {"blob": source.blob, "path": paths.get(source.uri)} for source in sources}
+    places = {piece.uri: {"path": piece.payload.get("path"), "state": piece.payload.get("state")} for piece in footage}
+    return {row.source_id: {"blob": row.blob, "path": None, **places.get(row.uri, {})} for row in sources}
 
 
 def open_path(where: Plain, blobs: Blobs) -> str:
     """The path of a source's file, from what ``located`` says of it."""
-    return str(blobs.proved(where["blob"])) if where["blob"] else unquoted_path(where["path"])
+    return str(blobs.proved(where["blob"])) if where["blob"] else local_file(where["path"], state=where.get("state"))
+
+
+def local_file(quoted: str, *, state: str | None = None) -> str:
+    """The path of a file of this machine: of one that ``quoted_path`` encoded, or with what lies at an address, in its ``state``.
+
+    Raises:
+        Rejected: it is not there any more. NetworkError: it cannot be brought for now.
+    """
+    where = place(unquoted_path(quoted))
+    if isinstance(where, Path):
+        return str(where)
+    try:
+        return str(brought(where, state=state))
+    except (Gone, InputError) as error:
+        raise Rejected(str(error)) from error
 
 
 # Of all files of its folder and of those below, as far as nothing nearer to them says otherwise.
 OF_FOLDER = "footage.toml"
 # After the whole name of a file or folder: `waves.mp4.toml`.
-_OF_FILE = ".toml"
+OF_FILE = ".toml"
 
 
 @dataclass(frozen=True)
@@ -157,7 +173,7 @@ class Sidecars:
             InputError: a file that cannot be read, or says something else.
         """
         said = self._of_folder(path.parent)
-        sidecar = path.with_name(path.name + _OF_FILE)
+        sidecar = path.with_name(path.name + OF_FILE)
         return said.beneath(_read_sidecar(sidecar)) if sidecar.is_file() else said
 
     def _of_folder(self, folder: Path) -> Origin:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.curation.sources.base import Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.base import OF_FILE, Footage, Origin, Sidecars, SourceLeaf, local_file, quoted_path
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
+from inpaintbench.storage import Address, listed, place, read
 from inpaintbench.types import content_id
 
+# A file, its state, and what a worker needs to know of it beside its place.
+_File = tuple[Path, str, Mapping[str, str]]
+_MARKERS = ("workspace.json", "dataset.json")
 _SUFFIXES = {"video": video.VIDEO_SUFFIXES, "image": video.IMAGE_SUFFIXES}
 
 
@@ -22,7 +27,7 @@ class FolderSource(SourceLeaf):
 
     Symbolic links are followed, each real folder once, so links in a circle do no harm. Hidden files and folders are left
     alone, and so are workspaces and frozen datasets: what we made is not footage. Names may hold any bytes: they are
-    percent-encoded in every table. ``sidecars`` says whose it is.
+    percent-encoded in every table. ``sidecars`` says whose it is. A folder may be one of a bucket, by its address.
 
     Args (all constants):
         folder: where it lies.
@@ -39,29 +44,68 @@ class FolderSource(SourceLeaf):
     def __init__(self, *, folder: str, media: str = "video", licence: str | None = None, author: str | None = None) -> None:
         if media not in _SUFFIXES:
             raise UnknownNameError(unknown_name("kind of media", media, list(_SUFFIXES)))
-        self.folder, self.suffixes = Path(folder), _SUFFIXES[media]
-        if not self.folder.is_dir():
+        self.folder, self.suffixes = place(folder), _SUFFIXES[media]
+        if isinstance(self.folder, Path) and not self.folder.is_dir():
             raise InputError(f"source folder {str(folder)!r} does not exist or is not a folder")
         self._otherwise = Origin(licence, author)
 
     def footage(self) -> Iterator[Footage]:
         """One piece of footage a file; its content is judged by size and time of change, and by whose it is."""
-        texts, sidecars = TextFiles(), Sidecars(self.folder, otherwise=self._otherwise)
-        for path in sorted(self._files(), key=os.fsencode):
-            relative = quoted_path(path.relative_to(self.folder))
-            payload = {"path": quoted_path(path.absolute()), **texts.of(path)}
+        if isinstance(self.folder, Path):
+            files: Iterable[_File] = ((path, state(path), {}) for path in sorted(self._files(self.folder), key=os.fsencode))
+            yield from self._told(self.folder, files)
+            return
+        with tempfile.TemporaryDirectory(prefix="inpaintbench-") as beside:
+            try:
+                yield from self._told(Path(beside), self._objects(self.folder, Path(beside)))
+            except InputError as error:
+                raise InputError(str(error).replace(beside, str(self.folder))) from error
+
+    def _told(self, folder: Path, files: Iterable[_File]) -> Iterator[Footage]:
+        """Footage of files below ``folder``."""
+
+        def quoted(path: Path) -> str:
+            known = isinstance(self.folder, Path)
+            return quoted_path(path.absolute() if known else str(self.folder / path.relative_to(folder).as_posix()))
+
+        texts, sidecars = TextFiles(quoted), Sidecars(folder, otherwise=self._otherwise)
+        for path, changes, more in files:
+            relative = quoted_path(path.relative_to(folder))
+            payload = {"path": quoted(path), **more, **texts.of(path)}
             said = sidecars.of(path)
-            content = content_id(state(path), *said.state) if said.state else state(path)
+            content = content_id(changes, *said.state) if said.state else changes
             yield Footage(name=relative, uri=relative, origin=self.name, content=content, payload=payload, **said.columns)
 
-    def _files(self) -> Iterator[Path]:
+    def _objects(self, address: Address, beside: Path) -> Iterator[_File]:
+        """The same of objects below an address, as if they lay in ``beside``, where their texts and sidecars do.
+
+        Raises:
+            InputError: there is nothing, or it cannot be listed.
+        """
+        entries = [one for one in listed(address) if not any(part.startswith(".") for part in one.name.split("/"))]
+        if not entries:
+            raise InputError(f"there is nothing at {address}")
+        ours = {parent for parent, _, name in (one.name.rpartition("/") for one in entries) if name in _MARKERS}
+        entries = [one for one in entries if not any(one.name.startswith(f"{folder}/" if folder else "") for folder in ours)]
+        for one in entries:
+            (beside / one.name).parent.mkdir(parents=True, exist_ok=True)
+            if one.name.lower().endswith((*TEXT_SUFFIXES, OF_FILE)):
+                (beside / one.name).write_bytes(read(address / one.name))
+                # Its state is that of the object, on all machines.
+                seconds = int(content_id(one.state)[:8], 16)
+                os.utime(beside / one.name, (seconds, seconds))
+        for one in entries:
+            if Path(one.name).suffix.lower() in self.suffixes:
+                yield beside / one.name, content_id(one.state), {"state": one.state}
+
+    def _files(self, folder: Path) -> Iterator[Path]:
         def unlistable(error: OSError) -> None:
             raise InputError(f"source folder {error.filename!r} cannot be listed: {error.strerror}") from error
 
         seen: set[str] = set()
-        for parent, folders, files in os.walk(self.folder, followlinks=True, onerror=unlistable):
+        for parent, folders, files in os.walk(folder, followlinks=True, onerror=unlistable):
             real = os.path.realpath(parent)
-            ours = any(Path(parent, marker).is_file() for marker in ("workspace.json", "dataset.json"))
+            ours = any(Path(parent, marker).is_file() for marker in _MARKERS)
             if real in seen or ours:
                 folders.clear()
                 continue
@@ -76,12 +120,12 @@ class FolderSource(SourceLeaf):
                     yield path
 
     def obtain(self, payload: Mapping[str, Any], scratch: str) -> str:  # noqa: ARG002 - nothing to make
-        """The file where it lies.
+        """The file where it lies, or one of the cache with what lies at an address.
 
         Raises:
-            Rejected: the file cannot be read.
+            Rejected: the file cannot be read. NetworkError: it cannot be brought for now.
         """
-        path = unquoted_path(payload["path"])
+        path = local_file(payload["path"], state=payload.get("state"))
         try:
             with Path(path).open("rb"):
                 return path
@@ -96,7 +140,9 @@ TEXT_SUFFIXES = (".srt", ".ass", ".ssa", ".vtt")
 class TextFiles:
     """Files of timed text by the names of videos; every folder is listed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, quoted: Callable[[Path], str]) -> None:
+        """``quoted`` gives the percent-encoded place of a file."""
+        self._quoted = quoted
         self._by_stem: dict[Path, dict[str, list[Path]]] = {}
 
     def of(self, path: Path) -> dict[str, Any]:
@@ -117,7 +163,7 @@ class TextFiles:
         known = self._by_stem[path.parent]
         texts = known.get(_alike(path.stem), [])
         if texts:
-            payload: dict[str, Any] = {"timed_text": quoted_path(texts[0].absolute())}
+            payload: dict[str, Any] = {"timed_text": self._quoted(texts[0])}
             states = [state(text) for text in texts]
             doubles = {"timed_text_doubles": [_shown(text) for text in texts]} if len(texts) > 1 else {}
             return {**payload, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from inpaintbench.curation.footage import data_attribute
 from inpaintbench.curation.invented_text import invented_timed_text
-from inpaintbench.curation.sources.base import Footage, unquoted_path
+from inpaintbench.curation.sources.base import Footage, local_file, unquoted_path
 from inpaintbench.errors import InputError, MissingExtraError, Rejected
 from inpaintbench.executors.base import Executor, Outcome, Rejection, Step, Task
 from inpaintbench.files import MARKS, wide_encoding
@@ -95,13 +95,12 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
     elif payload["doubles"]:
         raise Rejected(f"has {len(payload['doubles'])} files of text, {' and '.join(payload['doubles'])}: keep one")
     else:
-        path = Path(unquoted_path(payload["path"]))
-        text = read_timed_text(path)
+        name, text = Path(unquoted_path(payload["path"])).name, read_timed_text(local_file(payload["path"]))
         origin, events, notes = "file", text.events, list(text.notes)
         skipped = [f"line {row.line}: {row.reason}" for row in text.skipped]
         if not events:
             # How the file was read explains the lines that could not be used, so it comes first.
-            raise Rejected(f"its text {path.name!r} shows nothing: {'; '.join([*notes, *skipped[:1]])}")
+            raise Rejected(f"its text {name!r} shows nothing: {'; '.join([*notes, *skipped[:1]])}")
     rows = [
         data_attribute(blobs, source_id, NAME, to_data(events), producer=NAME),
         Attribute(source_id, f"{NAME}.origin", origin, None, NAME, VERSION),

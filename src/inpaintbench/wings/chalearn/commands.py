@@ -13,7 +13,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.console import AsJson, constant, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName, SliceName, SomeMetrics, dataset_argument, results_of
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Positive, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, Positive, of_recipe
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Device
 from inpaintbench.errors import InputError, UsageError
@@ -72,7 +72,7 @@ DEMO_SEED = 6
 def build_decaption(
     *,
     out: Out,
-    sources: Path | None = None,
+    sources: InSources | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(DecaptionRecipe)] = NONE_GIVEN,
     owning: Owned = Owned(),
@@ -81,7 +81,7 @@ def build_decaption(
     """Clips of five seconds with subtitles painted on them.
 
     Footage:
-        sources: Folder of films; FILM.srt, .ass or .vtt beside a film is its text.
+        sources (PATH|ADDRESS): Folder of films, s3://bucket/films too; FILM.srt, .ass or .vtt beside a film is its text.
 
     Example: inpaintbench build decaption --sources FILMS --out WORKSPACE --side 256
     """
@@ -103,7 +103,7 @@ def build_humans(
     out: Out,
     people: list[str] | None = None,
     demo: Demo = False,
-    originals: Path | None = None,
+    originals: InSources | None = None,
     crop: list[str] | None = None,
     limit: Positive | None = None,
     blocks: Path | None = None,
@@ -115,7 +115,7 @@ def build_humans(
 
     Footage:
         people ([SET:]FORMAT=ANNOTATIONS:IMAGES): Annotated photographs: mpii=mpii.mat:images. Repeatable.
-        originals: Folder of photographs for --blocks, instead of annotated people.
+        originals (PATH|ADDRESS): Folder of photographs, s3://bucket/photographs too, for --blocks, instead of annotated people.
         crop (NAME=VALUE): Of the crops: grow=0.5, shortest_side=224, framing=person ... Repeatable.
         limit: At most so many people of each set.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from inpaintbench import frozen
 from inpaintbench.cli.build.planning import say_what_pairs_tell
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned, Saved, one_of
-from inpaintbench.cli.options import NONE_GIVEN, Given, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Given, InSources, of_recipe
 from inpaintbench.errors import UsageError
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
@@ -20,7 +19,7 @@ DEMO = {"name": "Re-inpainting demo", "size": 256, "preset": "medium-256", "seco
 def build_reinpaint(
     *,
     out: Out,
-    sources: Path | None = None,
+    sources: InSources | None = None,
     demo: Demo = False,
     given: Annotated[Given, of_recipe(ReinpaintRecipe)] = NONE_GIVEN,
     saving: Saved = Saved(),
@@ -30,7 +29,7 @@ def build_reinpaint(
     """Pictures with brush or box holes in area bins. Patch masks for re-inpainting them lie on top.
 
     Footage:
-        sources: Folder of pictures (videos with --frames), searched recursively.
+        sources (PATH|ADDRESS): Folder of pictures (videos with --frames), searched recursively; s3://bucket/pictures too.
 
     Example: inpaintbench build reinpaint --sources PICTURES --out WORKSPACE --size 256 --preset medium-256
     """

@@ -1,0 +1,188 @@
+"""Object storage on a real S3 server: whole and conditional writes, faults, and the cache that processes share."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+from object_server import KEY, SECRET, ObjectServer, object_server
+
+from inpaintbench import storage
+from inpaintbench.errors import Gone, InputError, MissingExtraError, NetworkError, UsageError
+from inpaintbench.storage import Address, brought, bytes_of, is_there, listed, place, read, write
+
+ROOT = Address("s3", "bucket/some films")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    with object_server("bucket") as made:
+        for name, value in made.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv(storage.CACHE, str(tmp_path / "cache"))
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        yield made
+        while storage._HELD:
+            storage._HELD.pop()
+
+
+def cached(folder: Path) -> list[Path]:
+    return [path for path in (folder / "cache" / "files").rglob("*") if path.is_file()]
+
+
+def test_places_are_paths_or_addresses() -> None:
+    assert place("a/b") == Path("a/b")
+    assert place("S3://bucket/a b/") == Address("s3", "bucket/a b")
+    assert str(place("memory://a") / "b.mp4") == "memory://a/b.mp4"  # type: ignore[operator] # it is an address
+    for text, why in (
+        ("ftp://host/a", "of no kind known here"),
+        ("s3://key:hush@bucket/a", "without credentials"),
+        ("s3://", "no bucket"),
+    ):
+        with pytest.raises(UsageError, match=why) as told:
+            place(text)
+        assert "hush" not in str(told.value)
+
+
+def test_a_driver_that_is_not_installed_is_told_with_its_extra() -> None:
+    with pytest.raises(MissingExtraError, match='gs:// needs the extra "gs"'):
+        place("gs://bucket/a")
+
+
+def test_sizes() -> None:
+    assert [bytes_of(text) for text in ("50GB", "1.5 kb", "2MiB", "7")] == [50_000_000_000, 1500, 2 << 20, 7]
+    with pytest.raises(UsageError, match="no size"):
+        bytes_of("much")
+
+
+def test_objects_are_written_whole_once_and_listed_by_name(server: ObjectServer, tmp_path: Path) -> None:
+    (tmp_path / "film").write_bytes(b"film")
+    assert write(ROOT / "b/film ü#1.mp4", tmp_path / "film")
+    assert write(ROOT / "a.txt", b"text")
+    assert len(server.asked) == 2
+    assert write(ROOT / "dataset.json", b"first", once=True)
+    assert not write(ROOT / "dataset.json", b"second", once=True)
+    assert read(ROOT / "dataset.json") == b"first"
+    assert [(one.name, one.bytes) for one in listed(ROOT)] == [("a.txt", 4), ("b/film ü#1.mp4", 4), ("dataset.json", 5)]
+    assert is_there(ROOT / "a.txt")
+    assert not is_there(ROOT / "a")
+    before = {one.name: one.state for one in listed(ROOT)}
+    write(ROOT / "a.txt", b"TEXT")
+    assert {name for name, state in {one.name: one.state for one in listed(ROOT)}.items() if state != before[name]} == {"a.txt"}
+
+
+def test_what_is_not_there_or_not_allowed_is_told_without_the_servers_words(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert listed(ROOT) == []
+    with pytest.raises(Gone, match="nothing at s3://bucket/some films/x"):
+        read(ROOT / "x")
+    with pytest.raises(Gone):
+        read(Address("s3", "no-such-bucket/x"))
+    server.every, server.kinds = 1, ("500", "503")
+    server.asked.clear()
+    monkeypatch.setattr(storage, "_FIRST_WAIT_SECONDS", 0.0)
+    with pytest.raises(NetworkError, match="could not be reached in 4 tries") as told:
+        listed(ROOT)
+    assert len(server.asked) <= 100
+    assert KEY not in str(told.value)
+    assert SECRET not in str(told.value)
+
+
+def test_without_credentials_nothing_is_tried_twice(
+    server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with pytest.raises(InputError, match="needs credentials"):
+        read(ROOT / "x")
+    assert server.asked == []
+
+
+def test_a_file_is_brought_once_and_again_when_it_was_changed(server: ObjectServer) -> None:
+    write(ROOT / "a.mp4", b"one")
+    [entry] = listed(ROOT)
+    server.asked.clear()
+    first = brought(ROOT / "a.mp4", state=entry.state)
+    assert (first.read_bytes(), first.suffix) == (b"one", ".mp4")
+    assert [method for method, _ in server.asked] == ["HEAD", "GET"]
+    assert brought(ROOT / "a.mp4", state=entry.state) == first
+    assert len(server.asked) == 2
+    write(ROOT / "a.mp4", b"two")
+    assert brought(ROOT / "a.mp4").read_bytes() == b"two"
+    with pytest.raises(Gone, match="was changed after it was listed"):
+        brought(ROOT / "a.mp4", state="3:something else")
+
+
+def test_faults_cost_tries_and_change_no_byte(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_FIRST_WAIT_SECONDS", 0.0)
+    data = bytes(range(256)) * 4096
+    for number in range(12):
+        write(ROOT / f"{number}.mp4", data)
+    server.every = 5
+    server.asked.clear()
+    for number in range(12):
+        assert brought(ROOT / f"{number}.mp4").read_bytes() == data
+    assert server.faults > 4
+    assert len(server.asked) < 2 * 36
+
+
+def test_the_cache_is_bounded_and_spares_what_was_used_last(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(storage.CACHE_SIZE, "45KB")
+    for number in range(6):
+        write(ROOT / f"{number}.mp4", bytes([number]) * 10_000)
+    made = []
+    for number in range(6):
+        made.append(brought(ROOT / f"{number}.mp4"))
+        time.sleep(0.01)  # times of use tell apart
+        assert made[0] == brought(ROOT / "0.mp4")
+    assert sum(path.stat().st_size for path in cached(tmp_path)) <= 45_000
+    assert [path.exists() for path in made] == [True, False, False, True, True, True]
+    assert brought(ROOT / "1.mp4").read_bytes() == bytes([1]) * 10_000
+
+
+def _hold(name: str, held: multiprocessing.synchronize.Event, done: multiprocessing.synchronize.Event) -> None:
+    brought(ROOT / name)
+    held.set()
+    done.wait(60)
+
+
+def test_what_another_process_uses_stays(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(storage.CACHE_SIZE, "25KB")
+    for number in range(5):
+        write(ROOT / f"{number}.mp4", bytes([number]) * 10_000)
+    context = multiprocessing.get_context("spawn")
+    held, done = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=("0.mp4", held, done))
+    other.start()
+    try:
+        assert held.wait(60)
+        [theirs] = cached(tmp_path)
+        for number in range(1, 5):
+            brought(ROOT / f"{number}.mp4")
+        assert theirs.exists()
+    finally:
+        done.set()
+        other.join()
+    brought(ROOT / "1.mp4")
+    assert not theirs.exists()
+
+
+def _bring(name: str) -> bytes:
+    return brought(ROOT / name).read_bytes()
+
+
+def test_processes_that_want_one_file_bring_it_once(server: ObjectServer) -> None:
+    write(ROOT / "a.mp4", b"film" * 100_000)
+    server.asked.clear()
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        assert set(pool.map(_bring, ["a.mp4"] * 8, chunksize=1)) == {b"film" * 100_000}
+    assert [method for method, _ in server.asked].count("GET") == 1
