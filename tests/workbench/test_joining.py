@@ -15,11 +15,14 @@ import pytest
 from tests.workbench.conftest import RUNS
 
 from inpaintbench import manifest
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.unfinished import Plan
-from inpaintbench.types import Score
+from inpaintbench.steps import predict_step
+from inpaintbench.types import Prediction, Score
 from inpaintbench.workbench.finding import Folders
 from inpaintbench.workbench.joining import Joined, of_dataset, of_runs, progress
+from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
 
@@ -107,6 +110,57 @@ def test_other_constants_of_one_protocol_are_not_compared(own: Path) -> None:
     _rewritten(own / "runs" / "b", fingerprint="0" * 12)
     with pytest.raises(InputError, match="had other constants or versions in these runs"):
         joined(own, "runs/a", "runs/b")
+
+
+def test_a_run_under_two_protocols_stands_beside_others_under_the_one_that_all_have(own: Path) -> None:
+    workspace = Workspace(own / "runs" / "b", create=False)
+    step = next(one for one in workspace.steps("scores") if one.endswith("telea"))
+    rows = [replace(row, protocol="lama", value=7.0) for row in workspace.table("scores", Score, step=step)]
+    workspace.write_table("scores", "score.lama.telea", rows, Score)
+    alone = joined(own, "runs/b")
+    assert (alone.protocol, set(alone.protocols)) == ("devil/corrected", {"devil/corrected", "lama"})
+    other = joined(own, "runs/b", protocol="lama")
+    assert ([one.label for one in other.methods], set(other.values["psnr/hole", "telea"])) == (["telea"], {7.0})
+    both = joined(own, "runs/a", "runs/b")
+    assert (both.protocol, both.protocols) == ("devil/corrected", ["devil/corrected"])
+    assert 7.0 not in both.values["psnr/hole", "telea · b"]
+    with pytest.raises(InputError, match="not all of a, b were scored under lama"):
+        joined(own, "runs/a", "runs/b", protocol="lama")
+
+
+def test_what_failed_is_told_before_anything_is_scored(own: Path) -> None:
+    shutil.rmtree(own / "runs" / "b" / "tables" / "scores")
+    workspace = Workspace(own / "runs" / "b", create=False)
+    step = predict_step("telea")
+    rows = [row for row in workspace.table("predictions", Prediction, step=step) if row.item_id != "i1"]
+    workspace.write_table("predictions", step, rows, Prediction)
+    workspace.write_table("rejected", step, [Rejection("i1", step, "i1", "it was too hard")], Rejection)
+    found = joined(own, "runs/b")
+    assert found.failures == [([one.label for one in found.methods].index("telea"), found.ids.index("i1"), "it was too hard")]
+
+
+def test_a_run_without_anything_shows_the_items_and_stands_beside_none(own: Path) -> None:
+    Workspace(own / "runs" / "empty")
+    shutil.copy(own / "runs" / "a" / "dataset.sha256", own / "runs" / "empty")
+    alone = joined(own, "runs/empty")
+    assert (alone.kind, alone.methods, len(alone.ids)) == ("run", [], 3)
+    with pytest.raises(InputError, match="nothing was scored yet in empty: run"):
+        joined(own, "runs/a", "runs/empty")
+
+
+def test_a_damaged_table_is_one_sentence_and_hides_nothing_else(own: Path, tmp_path: Path) -> None:
+    for path in (own / "runs" / "b" / "tables" / "scores").glob("*.parquet"):
+        path.write_bytes(b"no table")
+    for path in (own / "runs" / "c" / "tables" / "predictions").glob("*.parquet"):
+        path.write_bytes(b"")
+    bench = Bench([own], tmp_path / "cache")
+    told = {one["key"]: one["what"] for one in bench.listed()["things"] if one["kind"] == "run"}
+    assert set(told) == {*(f"0/runs/{name}" for name in RUNS), "0/of_later", "0/of_other"}
+    assert [key for key, what in told.items() if what.startswith("cannot be read")] == ["0/runs/b", "0/runs/c"]
+    assert len(bench.joined({"runs": ["0/runs/a"]}).values) > 0
+    for name in ("b", "c"):
+        with pytest.raises((InpaintBenchError, pa.ArrowException)):
+            bench.joined({"runs": [f"0/runs/{name}"]})
 
 
 def test_a_run_whose_dataset_is_elsewhere_says_so(own: Path) -> None:

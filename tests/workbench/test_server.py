@@ -17,6 +17,7 @@ from inpaintbench import video
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
+from inpaintbench.eval.scoring.predict import LOGS
 from inpaintbench.workbench.exporting import two_reports
 from inpaintbench.workbench.finding import Folders
 from inpaintbench.workbench.notes import FILE
@@ -108,10 +109,10 @@ def test_the_log_of_a_program_is_offered_where_there_is_one(own: Path, tmp_path:
     bench = Bench([own], tmp_path / "cache")
     asked_for = {"runs": ["0/runs/a"], "item": ["i0"]}
     assert bench.shown(asked_for)["logs"] == {}
-    log = own / "runs" / "a" / "logs" / "telea" / "i0.txt"
+    log = own / "runs" / "a" / LOGS / "telea" / "i0.txt"
     log.parent.mkdir(parents=True)
     log.write_text("it went wrong")
-    assert bench.shown(asked_for)["logs"] == {"telea": "0/runs/a/logs/telea/i0.txt"}
+    assert bench.shown(asked_for)["logs"] == {"telea": f"0/runs/a/{LOGS}/telea/i0.txt"}
 
 
 def test_what_a_page_opens_with_is_read_ahead(world: Path, tmp_path: Path) -> None:

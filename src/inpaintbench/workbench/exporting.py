@@ -80,7 +80,7 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
     """
     items = [int(place) for place in asked["items"]]
     quantity = next((one for one in joined.quantities if one.key == asked.get("key")), None)
-    decimals = metric_leaf(quantity.metric).decimals if quantity else None
+    decimals = quantity.decimals if quantity else None
     heads = (
         Column("Item"),
         Column("Source"),

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -24,10 +24,15 @@ from inpaintbench.steps import predicted_label
 from inpaintbench.types import Clip, Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
-Kind = Literal["dataset", "workspace", "run", "study", "report", "page"]
+Kind = Literal["dataset", "workspace", "run", "study", "leaderboard", "report", "page"]
 REPORT_PAGE, REPORT_DATA, STUDY = "report.html", "report.json", "study.json"
+JOURNAL = "journal.sqlite"
 # Pages that commands write besides reports, by the name of their file.
 PAGES = {"analysis.html": "analysis", "funnel.html": "funnel", **joined("page of a command"), "index.html": "page"}
+# Files that state a leaderboard, each with what reads its title, a sentence and its rows.
+BOARDS = joined("rows of a leaderboard")
+# What is wrong with one folder hides no other.
+_UNREADABLE = (InpaintBenchError, OSError, pa.ArrowException)
 # How far down a folder is searched: WORKSPACE/run/report is three.
 DEEPEST = 4
 # Folders of workspaces that hold thousands of files and none of these.
@@ -103,10 +108,13 @@ class Folders:
             names = " and ".join(repr(str(root)) for root in self.roots)
             raise InputError(f"{names} holds no report, run, leaderboard or dataset down to {DEEPEST} folders below it")
         datasets = [(thing.key, self.place(thing.key)) for thing in found if thing.kind == "dataset"]
-        return [
-            Thing(**{**asdict(one), "dataset": dataset_of(self.place(one.key), datasets)}) if one.kind == "run" else one
-            for one in found
-        ]
+        return [replace(one, dataset=self._dataset_of(one, datasets)) if one.kind == "run" else one for one in found]
+
+    def _dataset_of(self, run: Thing, datasets: Sequence[tuple[str, Path]]) -> str:
+        try:
+            return dataset_of(self.place(run.key), datasets)
+        except _UNREADABLE:
+            return ""
 
 
 def _below(place: Path, root: Path, number: str, depth: int) -> Iterator[Thing]:
@@ -133,13 +141,21 @@ def _below(place: Path, root: Path, number: str, depth: int) -> Iterator[Thing]:
                 told = {"protocol": f"{REPORT_DATA} cannot be read"}  # one damaged report hides no other
             what, own = str(told.get("protocol", "")), f"{key.rstrip('/')}/{REPORT_PAGE}"
             yield thing("report", str(told.get("title", name)), what, REPORT_DATA, page=own)
+        if board := next((file for file in BOARDS if (place / file).is_file()), ""):
+            page = next(iter(pages), "")
+            yield thing("leaderboard", name, "leaderboard", board, page=f"{key.rstrip('/')}/{page}" if page else "")
+            pages = {}
         for file, what in pages.items():
             yield thing("page", name, what, file, page=f"{key.rstrip('/')}/{file}")
         if (place / STUDY).is_file():
-            yield thing("study", name, "study of raters", STUDY)
+            said = (file for file in (f"{JOURNAL}-wal", JOURNAL) if (place / file).is_file())
+            yield thing("study", name, "study of raters", next(said, STUDY))
         if (place / "workspace.json").is_file():
-            with suppress(InpaintBenchError, OSError, pa.ArrowException):  # of another version, or damaged
+            try:
                 yield from _of_workspace(Workspace(place, create=False), thing, name)
+            except _UNREADABLE as error:  # of another version, or damaged
+                kind: Kind = "run" if (place / "tables" / "predictions").is_dir() else "workspace"
+                yield thing(kind, name, f"cannot be read: {error}", "workspace.json")
     names = sorted(entry.name for entry in os.scandir(place) if entry.is_dir(follow_symlinks=False)) if depth else []
     for below in names:
         if not below.startswith(".") and below not in _INNER:

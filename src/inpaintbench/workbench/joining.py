@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from inpaintbench import frozen, manifest
+from inpaintbench.catalogue import attribute_at
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InputError
@@ -26,7 +27,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.gallery import Attribute, attributes_of, source_name
 from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_leaf, place_label, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
-from inpaintbench.eval.scoring.run_folder import NOT_RUN, is_stale, references_in
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, is_stale, predictions_of, references_in
 from inpaintbench.eval.values.statistics import Summary, summarise
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.lazily import lazily
@@ -37,7 +38,7 @@ from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, score_step
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute as Fact
 from inpaintbench.types import Clip, Dataset, Plain, Score, Selection, Source
-from inpaintbench.workbench.finding import Folders, Thing, opened, scored_in
+from inpaintbench.workbench.finding import BOARDS, Folders, Thing, opened, scored_in
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
@@ -62,6 +63,32 @@ class Shown(NamedTuple):
     reference: bool
 
 
+class Measure(NamedTuple):
+    """A quantity as the page shows it."""
+
+    key: str
+    metric: str
+    region: str
+    label: str
+    where: str
+    """The end of ``label``, which names the region."""
+    unit: str
+    decimals: int
+    higher: bool
+    """Whether more is better."""
+    ranked: bool
+    diagnostic: str = ""
+
+
+def measure_of(one: Quantity) -> Measure:
+    """A metric in a region."""
+    leaf = metric_leaf(one.metric)
+    label, where = quantity_label(one), place_label(one.region)
+    return Measure(
+        one.key, one.metric, one.region, label, where, leaf.unit, leaf.decimals, one.higher_is_better, one.ranked, one.diagnostic
+    )
+
+
 @dataclass
 class Joined:
     """Items side by side. All columns are in the order of ``ids``."""
@@ -84,7 +111,7 @@ class Joined:
     protocols: list[str] = field(default_factory=list)
     """Those under which all could be compared."""
     methods: list[Shown] = field(default_factory=list)
-    quantities: list[Quantity] = field(default_factory=list)
+    quantities: list[Measure] = field(default_factory=list)
     default: str = ""
     values: dict[tuple[str, str], npt.NDArray[np.float64]] = field(default_factory=dict)
     """(Key of a quantity, name of a method) -> one value for each item, NaN where there is none."""
@@ -92,7 +119,7 @@ class Joined:
     """Method, item, reason."""
     kind: str = "run"
     root: str = ""
-    """Key of the dataset, or of the workspace."""
+    """Key of the dataset, or of the workspace; empty where films are none of a dataset's."""
 
     @cached_property
     def packed(self) -> bytes:
@@ -126,7 +153,7 @@ class Joined:
             "protocol": self.protocol,
             "protocols": self.protocols, "methods": [one._asdict() for one in self.methods], "default": self.default,
             "styles": {name: style._asdict() for name, style in styles.items()},
-            "quantities": [_told(quantity) for quantity in self.quantities], "failures": self.failures,
+            "quantities": [one._asdict() for one in self.quantities], "failures": self.failures,
             "values": {f"{key}|{name}": put(values.astype(np.float32)) for (key, name), values in self.values.items()},
         }  # fmt: skip
         text = as_json(head).encode()
@@ -156,19 +183,14 @@ class Joined:
         return summarise(chosen, clusters=[self.sources[item] for item in items])
 
 
-def _told(quantity: Quantity) -> dict[str, Any]:
-    leaf = metric_leaf(quantity.metric)
-    return {
-        "key": quantity.key, "metric": quantity.metric, "region": quantity.region, "label": quantity_label(quantity),
-        "where": place_label(quantity.region), "unit": leaf.unit, "decimals": leaf.decimals, "higher": quantity.higher_is_better,
-        "ranked": quantity.ranked, "diagnostic": quantity.diagnostic,
-    }  # fmt: skip
-
-
-def of_dataset(folders: Folders, key: str) -> Joined:
-    """The items of a dataset, before anything is run on it."""
+def of_dataset(folders: Folders, key: str, ids: Container[str] | None = None) -> Joined:
+    """The items of a dataset, by default all, before anything is run on it."""
     root = folders.place(key)
-    joined = _items_of(root)
+    if ids is None:
+        joined = _items_of(root)
+    else:
+        places = {at for at, item_id in enumerate(manifest.column(opened(root), "item_id")) if item_id in ids}
+        joined = _of_items(opened(root), places)
     joined.kind, joined.root = "dataset", key
     return joined
 
@@ -253,6 +275,23 @@ def of_workspace(folders: Folders, key: str) -> Joined:
     joined.kind, joined.root = "workspace", key
     dropped = sum(1 for why in verdicts.values() if why)
     joined.sentences = [f"Workspace {name}: {count(len(clips), 'clip')} of {_sources(joined)}, {dropped} dropped."]
+    return joined
+
+
+def of_board(folders: Folders, key: str) -> Joined:
+    """A leaderboard's rows, one for each method, slice and region, with everything that they say as facts."""
+    folder = folders.place(key)
+    file = next((name for name in BOARDS if (folder / name).is_file()), "")
+    if not file:
+        raise InputError(f"{key!r} is no leaderboard")
+    title, sentence, rows = attribute_at(BOARDS[file])(folder / file)
+    names = [str(row["attributes"]["method"]) for row in rows]
+    slices: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        slices.setdefault(str(row["attributes"]["slice"]), []).append(place)
+    ids = [str(row["id"]) for row in rows]
+    joined = Joined(title, [sentence], ids, names, names, attributes_of(rows), [(name, "", own) for name, own in slices.items()])
+    joined.kind = "board"
     return joined
 
 
@@ -415,17 +454,21 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
             column[spot[inside]] = values[inside]
             found[quantity] = None
             joined.values[quantity.key, of[run.key, label]] = column
+    if not any(table.num_rows for _, table in rows):
+        spots_of = {item_id: spot for spot, item_id in enumerate(joined.ids)}
+        for run, label in labels:
+            refused = predictions_of(Workspace(folders.place(run.key), create=False), label)[1]
+            joined.failures += [(at[of[run.key, label]], spots_of[one], why) for one, why in refused.items() if one in spots_of]
     there = {key for (key, _), column in joined.values.items() if not np.isnan(column).all()}
     joined.values = {of_one: column for of_one, column in joined.values.items() if of_one[0] in there}
-    joined.quantities = _in_order([one for one in found if one.key in there], joined.protocol)
-    for quantity in joined.quantities:
+    quantities = _in_order([one for one in found if one.key in there], joined.protocol)
+    joined.quantities = list(map(measure_of, quantities))
+    for quantity in quantities:
         for one in joined.methods:
             joined.values.setdefault((quantity.key, one.name), np.full(len(joined.ids), np.nan))
-    if joined.quantities and joined.protocol in PROTOCOLS:
-        default = first_shown(
-            [one for one in joined.quantities if one.ranked] or joined.quantities, PROTOCOLS.get(joined.protocol)
-        )
-        joined.default = default.key if default in joined.quantities else joined.quantities[0].key
+    if quantities and joined.protocol in PROTOCOLS:
+        default = first_shown([one for one in quantities if one.ranked] or quantities, PROTOCOLS.get(joined.protocol))
+        joined.default = default.key if default in quantities else quantities[0].key
         for run, table in rows:
             lacking = table.filter(pc.equal(pc.binary_join_element_wise(table["metric"], table["region"], "/"), joined.default))
             labels_of = {label: at[name] for (key, label), name in of.items() if key == run.key}

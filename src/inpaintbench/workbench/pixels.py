@@ -276,9 +276,14 @@ def thumb_of(media: ItemMedia, item_id: str, parts: Sequence[Part], cache: Path)
 
 def thumb_of_clip(workspace: Path, clip_id: str, cache: Path) -> Path:
     """The middle frame of a clip of a workspace, as a small JPEG in the cache."""
-    path = cache / f"{_digest(clip_id, str(workspace))}.jpg"
+    return thumb_of_film(clip_file(workspace, clip_id), cache)
+
+
+def thumb_of_film(film: Path, cache: Path) -> Path:
+    """The middle frame of a file, as a small JPEG in the cache."""
+    path = cache / f"{_digest(str(film))}.jpg"
     if not path.exists():
-        _write_thumb(path, video.read_frames(clip_file(workspace, clip_id)))
+        _write_thumb(path, video.read_frames(film))
     return path
 
 

@@ -25,11 +25,14 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pyarrow as pa
 
+from inpaintbench.annotate.study import PROXIES
 from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.eval.scoring.predict import LOGS
 from inpaintbench.pages.page import TOKENS, as_json, asset
 from inpaintbench.types import Plain
-from inpaintbench.workbench import diagnosing, exporting, joining, pixels
-from inpaintbench.workbench.finding import Folders, Thing, opened
+from inpaintbench.workbench import diagnosing, exporting, joining, pixels, studying
+from inpaintbench.workbench.finding import BOARDS, JOURNAL, Folders, Thing, opened
 from inpaintbench.workbench.joining import Joined
 from inpaintbench.workbench.notes import Notes
 from inpaintbench.workspace import Workspace
@@ -70,6 +73,7 @@ class Bench:
         self.notes = Notes(self.folders.roots[0])
         self._things: tuple[float, list[Thing]] = (0.0, [])
         self._sets: OrderedDict[tuple[object, ...], Joined] = OrderedDict()
+        self._votes: dict[str, studying.Votes] = {}
         self.things()
 
     def things(self) -> list[Thing]:
@@ -84,7 +88,9 @@ class Bench:
         """All things with their notes and, of runs, how far they are."""
         notes, rows = self.notes.read(), []
         for thing in self.things():
-            steps = joining.progress(Workspace(self.folders.place(thing.key), create=False)) if thing.kind == "run" else []
+            steps: list[dict[str, Any]] = []
+            with suppress(InpaintBenchError, OSError, pa.ArrowException):  # opening it tells what is wrong
+                steps = joining.progress(Workspace(self.folders.place(thing.key), create=False)) if thing.kind == "run" else []
             rows.append({**asdict(thing), "progress": steps, **{"notes": notes["things"].get(thing.key, {})}})
         return {"things": rows, "folders": [str(root) for root in self.folders.roots], "flags": notes["flags"]}
 
@@ -95,15 +101,21 @@ class Bench:
             InputError: they cannot be looked at together.
         """
         runs, protocol = tuple(query.get("runs", ())), _one(query, "protocol")
-        place = _one(query, "dataset") or _one(query, "workspace")
+        kinds = ("dataset", "workspace", "study", "board")
+        kind = next((name for name in kinds if name in query), "dataset")
+        place = _one(query, kind)
         changed = tuple(_changed(self.folders.place(key)) for key in (*runs, *([place] if place else [])))
-        key = (runs, protocol, _one(query, "dataset"), place, changed)
+        key = (runs, protocol, kind, place, changed)
         found = self._sets.get(key)
         if found is None:
             if runs:
                 found = joining.of_runs(self.folders, self.things(), runs, protocol)
+            elif kind == "study":
+                self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache)
+                found = studying.of_study(self.folders, self.things(), place, votes)
             else:
-                found = (joining.of_dataset if "dataset" in query else joining.of_workspace)(self.folders, place)
+                made = {"dataset": joining.of_dataset, "workspace": joining.of_workspace, "board": joining.of_board}
+                found = made[kind](self.folders, place)
             self._sets[key] = found
             for old in list(self._sets)[:-_KEPT_SETS]:
                 self._sets.pop(old, None)  # another request may have
@@ -126,9 +138,12 @@ class Bench:
         if key not in {one.key for one in joined.quantities} or (base and base not in names):
             raise InputError(f"there is no quantity {key!r}, or no method {base!r}")
         rows = []
+        study = self._votes.get(_one(query, "study"))
+        notes = study.standings(key.rpartition("/")[0], [joined.ids[item] for item in items]) if study else {}
         for one in joined.methods:
             lead = joined.lead(key, one.name, base, items)._asdict() if base and base != one.name else None
             rows.append({"name": one.name, "mean": joined.mean(key, one.name, items)._asdict(), "lead": lead})
+            rows[-1]["note"] = notes.get(one.name, "")
         return {"rows": rows}
 
     def diagnosis(self, query: Mapping[str, Sequence[str]], asked: Plain) -> dict[str, Any]:
@@ -138,13 +153,18 @@ class Bench:
         methods = [one.name for one in joined.methods if one.name in asked["methods"]]
         if quantity is None or not methods or not items or not all(0 <= item < len(joined.ids) for item in items):
             raise InputError("there are no such items, or no such methods or quantity")
+        if joined.kind != "run":
+            raise InputError("effects are told of runs")
         dataset = opened(self.folders.place(joined.root))
-        results = diagnosing.results_of(joined, dataset, quantity, methods, items)
-        return diagnosing.diagnosed(results, quantity, str(asked.get("base") or ""))
+        of = Quantity(quantity.metric, quantity.region)
+        results = diagnosing.results_of(joined, dataset, of, methods, items)
+        return diagnosing.diagnosed(results, of, str(asked.get("base") or ""))
 
     def film(self, query: Mapping[str, Sequence[str]]) -> tuple[pixels.ItemMedia, str, list[pixels.Part]]:
         """Media, item and parts that a query names; ``methods`` all by default."""
         joined, item = self.joined(query), _one(query, "item")
+        if not joined.root:
+            raise InputError("there are no films of a dataset below these folders to make this from")
         media = pixels.ItemMedia(self.folders.place(joined.root), self.cache, protocol=joined.protocol)
         wanted = query.get("methods")
         parts = [one for one in media.parts(item) if not query.get("parts") or one.name in query["parts"]]
@@ -163,6 +183,9 @@ class Bench:
             found = pixels.of_clip(self.folders.place(root), item)
             found["media"]["url"] = f"/clip?{_query(workspace=root, item=item)}"
             return found
+        study = _one(query, "study")
+        if not self.joined(query).root and study:
+            return self._said(query, studying.sheet_of(self._votes[study], study, _one(query, "item"), query.get("methods", ())))
         media, item, parts = self.film(query)
         found = pixels.sheet(media, self.cache, item, parts, manner=_one(query, "manner"))
         pixels.tidy(self.cache)
@@ -170,15 +193,24 @@ class Bench:
         found["logs"] = {}
         for one in self.joined(query).methods:
             with suppress(InputError):  # there is none: nothing was said, or it was no program
-                key = f"{one.run}/logs/{one.label}/{item}.txt"
+                key = f"{one.run.rstrip('/')}/{LOGS}/{one.label}/{item}.txt"
                 self.folders.place(key)
                 found["logs"][one.name] = key
-        return found
+        return self._said(query, found)
+
+    def _said(self, query: Mapping[str, Sequence[str]], found: dict[str, Any]) -> dict[str, Any]:
+        """The films of an item with what people said of it."""
+        votes = self._votes.get(_one(query, "study"))
+        return found | {"judged": votes.said(_one(query, "item")) if votes else []}
 
     def thumb(self, query: Mapping[str, Sequence[str]]) -> Path:
         """A small picture of an item: of the method that is asked for, else of its truth."""
         if "workspace" in query:
             return pixels.thumb_of_clip(self.folders.place(_one(query, "workspace")), _one(query, "item"), self.cache)
+        study, item = _one(query, "study"), _one(query, "item")
+        if study and not self.joined(query).root:
+            name = self._votes[study].proxy(item, query.get("methods", ())).proxy
+            return pixels.thumb_of_film(self.folders.place(study) / PROXIES / name, self.cache)
         return pixels.thumb_of(*self.film(query), self.cache)
 
 
@@ -194,6 +226,7 @@ def _changed(place: Path) -> tuple[int, ...]:
     """Times of what a set is made of."""
     paths = [
         place / "dataset.json",
+        *(place / name for name in ("study.json", JOURNAL, f"{JOURNAL}-wal", *BOARDS)),
         *(place / name for name in ("tables/scores", "tables/predictions", "tables/attributes", "tables/selection")),
     ]
     running = [
@@ -312,7 +345,7 @@ class _Handler(SimpleHTTPRequestHandler):
                 self._file(bench.folders.place(unquote(asked.path.removeprefix("/files/"))), foreign=True)
             else:
                 raise InputError(f"there is nothing at {asked.path!r}")
-        except (InpaintBenchError, ValueError, KeyError, OSError) as error:
+        except (InpaintBenchError, ValueError, KeyError, OSError, pa.ArrowException) as error:
             self._refuse(HTTPStatus.NOT_FOUND, str(error))
 
     do_HEAD = do_GET  # noqa: N815 - the name that the library looks for
@@ -350,7 +383,7 @@ class _Handler(SimpleHTTPRequestHandler):
             if asked.path not in routes:
                 raise InputError(f"there is nothing at {asked.path!r}")
             self._send(*routes[asked.path]())
-        except (InpaintBenchError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (InpaintBenchError, ValueError, KeyError, TypeError, RecursionError, OSError, pa.ArrowException) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
 
     def _may(self, query: Mapping[str, Sequence[str]]) -> bool:

@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.leaderboard.pack import Sample, gather
 from inpaintbench.wings.leaderboard.write import write_site
+from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
 EVIL = "</title><script>document.title='run'</script><img src=x onerror=document.title='run'>"
@@ -231,3 +232,23 @@ def test_what_methods_took_stands_beside_their_scores(world: Path, tmp_path: Pat
     assert "it gives known pixels 20.2 dB from the input" in own
     found = json.loads((front.parent / "leaderboard.json").read_text())
     assert {one["method"]: one["effort"] for one in found["submissions"]} == {"telea": told, "ns": {}}
+
+
+def test_view_opens_its_rows_in_a_table(site: Path, tmp_path: Path) -> None:
+    bench = Bench([site.parent], tmp_path)
+    (thing,) = [one for one in bench.things() if one.kind == "leaderboard"]
+    joined = bench.joined({"board": [thing.key]})
+    told = json.loads(site.with_name("leaderboard.json").read_text())
+    assert joined.title == told["title"]
+    facts = {fact.name: fact.values for fact in joined.facts}
+    rows = {(row["method"], row["slice"], row["region"]) for row in told["scores"]}
+    assert len(joined.ids) == len(rows)
+    for row in told["scores"]:
+        place = joined.ids.index(f"{row['method']} · {row['slice']} · {row['region']}")
+        if row["metric"] in facts:
+            assert facts[row["metric"]][place] == (None if row["mean"] is None else float(row["mean"]))
+    (site.parent / "leaderboard.json").rename(tmp_path / "kept.json")
+    (site.parent / "leaderboard.json").write_text("{")
+    with pytest.raises(InputError, match="is no leaderboard"):
+        bench.joined({"board": [thing.key]})
+    (tmp_path / "kept.json").replace(site.parent / "leaderboard.json")

@@ -10,4 +10,5 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "leaderboard": "inpaintbench.wings.leaderboard.commands:leaderboard",
     },
     "page of a command": {"leaderboard.html": "leaderboard"},
+    "rows of a leaderboard": {"leaderboard.json": "inpaintbench.wings.leaderboard.write:rows_in"},
 }

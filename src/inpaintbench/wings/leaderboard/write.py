@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -225,3 +226,27 @@ def _entry(entry: Entry) -> dict[str, Any]:
             "unchecked": list(verdict.unchecked), "reason": verdict.reason,
         },
     }  # fmt: skip
+
+
+def rows_in(path: Path) -> tuple[str, str, list[dict[str, Any]]]:
+    """Title of a site, a sentence on what it is of, and a row for each method, slice and region of its JSON.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[tuple[str, str, str], dict[str, Any]] = {}
+        for row in told["scores"]:
+            key = (str(row["method"]), str(row["slice"]), str(row["region"]))
+            own = found.setdefault(key, dict(zip(("method", "slice", "region"), key, strict=True)))
+            own |= {"place": row["place"], "mean_place": row["mean_place"], "n_sources": row["n_sources"], "n": row["n"]}
+            own |= {
+                row["metric"]: None if row["mean"] is None else float(row["mean"]),
+                f"{row['metric']}.place": row["metric_place"],
+            }
+        sentence = f"{told['dataset']}: {told['items']:,} items of {told['sources']:,} sources, measured by {told['protocol']}."
+        rows = [{"id": " · ".join(key), "attributes": own} for key, own in found.items()]
+        return str(told["title"]), sentence, rows
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} is no leaderboard: {error}") from error

@@ -24,13 +24,13 @@ let asked = "";
 
 const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
 const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "" : scatter.series[0].y.key, y]]), open });
-const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, logs = {}) => at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`))) });
+const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, { logs = {}, judged = [] } = {}) => { at("judged").replaceChildren(...judged.map((words) => el("li", {}, words))); at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`))); } });
 const list = library(at("list"), at("find"), () => load());
 
 /** The address of what is looked at together, and more. */
 function query(more = {}) {
   const made = new URLSearchParams();
-  for (const [name, letter] of [["runs", "r"], ["dataset", "d"], ["workspace", "w"], ["protocol", "p"]]) for (const one of all(letter)) made.append(name, one);
+  for (const [name, letter] of [["runs", "r"], ["dataset", "d"], ["workspace", "w"], ["study", "study"], ["board", "board"], ["protocol", "p"]]) for (const one of all(letter)) made.append(name, one);
   for (const [name, value] of Object.entries(more)) for (const one of Array.isArray(value) ? value : [value]) made.append(name, one);
   return made;
 }
@@ -40,7 +40,7 @@ async function load({ again = false } = {}) {
   list.mark();
   if (wanted === asked && !again) return draw();
   asked = wanted;
-  if (!all("r").length && !get("d") && !get("w")) return show(null, "");
+  if (![...query().keys()].some((name) => name !== "protocol")) return show(null, "");
   const answer = await fetch(`/api/set?${wanted}`);
   if (wanted !== asked) return undefined;
   if (!answer.ok) return show(null, (await answer.json()).sentence);
@@ -114,7 +114,7 @@ function draw() {
   const item = items.placeOf.get(get("i")) ?? null;
   drawBar();
   const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...(items.base ? items.shown.filter((one) => one.name !== items.base).map((one) => `d|${one.name}`) : []), ...(items.shown.length > 1 ? ["spread"] : [])];
-  const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(0, 6).map((one) => `a|${one.key}`);
+  const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(...(items.kind === "board" ? [1, 14] : [0, 6])).map((one) => `a|${one.key}`);
   table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid" });
   at("count").textContent = left.length === items.n ? `${items.n.toLocaleString("en")} items` : `${left.length.toLocaleString("en")} of ${items.n.toLocaleString("en")} items`;
   drawStrips(asking);
@@ -227,7 +227,7 @@ const signed = (value, decimals) => `${value > 0 ? "+" : ""}${number(value, deci
 
 function drawEffects() {
   const place = at("effects");
-  place.hidden = !items.quantity || !items.root;
+  place.hidden = !items.quantity || items.kind !== "run";
   place.open = get("u") === "1";
   if (place.hidden || !place.open) return;
   at("effectnote").textContent ||= "Working it out …";
@@ -267,14 +267,14 @@ function leadRows({ rows, sentence }) {
   const leads = rows.map((row) => row.lead).filter((lead) => lead?.mean !== null && lead);
   const most = Math.max(...leads.flatMap((one) => [one.interval_low ?? one.mean, one.interval_high ?? one.mean, one.mean].map(Math.abs)), 1e-9);
   const shown = new Set(items.shown.map((one) => one.name));
-  const row = ({ name, mean, lead }) => {
+  const row = ({ name, mean, lead, note }) => {
     const tick = el("input", { type: "checkbox", "aria-label": `Show ${name}`, onchange: (event) => pick(name, event.target.checked) });
     tick.checked = shown.has(name);
     const base = button({ class: "base", "aria-pressed": String(items.base === name), title: `Differences from ${name}` }, () => { set({ b: items.base === name ? "" : name }); draw(); }, items.base === name ? "base" : "compare");
     const sure = lead && lead.interval_low !== null && lead.interval_low * lead.interval_high > 0;
     const better = sure && (lead.mean > 0) === higher;
     return el("tr", { class: shown.has(name) ? null : "off" }, el("th", { scope: "row" }, el("label", {}, tick, table.dot(name), name), base, items.methods.find((one) => one.name === name)?.reference ? el("span", { class: "tag" }, "reference") : null),
-      el("td", {}, el("b", {}, number(mean.mean, decimals)), el("span", { class: "note" }, range(mean) ? ` (${range(mean)})` : ` ${mean.reason ?? ""}`)),
+      el("td", {}, el("b", {}, number(mean.mean, decimals)), el("span", { class: "note" }, range(mean) ? ` (${range(mean)})` : ` ${mean.reason ?? ""}`), note ? el("div", { class: "note" }, note) : null),
       el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${signed(lead.mean, decimals)} (${range(lead)})`) : ""),
       el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(most, lead.mean, lead.interval_low, lead.interval_high) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
   };
@@ -320,6 +320,7 @@ function drawItem(item) {
   at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
     ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
+  if (items.kind === "board") { at("facts").closest("details").open = true; return look.clear(); }
   return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
 }
 

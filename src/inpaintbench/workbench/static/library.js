@@ -3,7 +3,9 @@
 import { button, el } from "../player/dom.js";
 import { all, get, set } from "./state.js";
 
-const KINDS = [["run", "Runs"], ["dataset", "Datasets"], ["workspace", "Workspaces"], ["report", "Reports"], ["study", "Studies"], ["page", "Pages"]];
+const KINDS = [["run", "Runs"], ["dataset", "Datasets"], ["workspace", "Workspaces"], ["report", "Reports"], ["study", "Studies"], ["leaderboard", "Leaderboards"], ["page", "Pages"]];
+const OPENS = { dataset: "d", workspace: "w", study: "study", leaderboard: "board" };
+const NONE = { r: [], d: "", w: "", study: "", board: "", m: [], b: "", f: [], s: "", i: "", q: "", o: "", x: "", y: "" };
 const LOOK_MS = 4000;
 
 /** Where a file below the folders is served. */
@@ -14,15 +16,17 @@ export function library(place, find, changed) {
   const made = { flags: [], mark, start };
   const shown = (thing) => thing.notes.name || thing.title;
 
+  const running = () => things.filter((one) => ["run", "study"].includes(one.kind)).map((one) => [one.key, one.progress, one.date, one.predicted]);
+
   async function look() {
     const told = await (await fetch("/api/things")).json();
     if (!told.things) return false;
     made.flags = told.flags;
-    const before = JSON.stringify(things.filter((one) => one.kind === "run").map((one) => [one.key, one.progress, one.date, one.predicted]));
+    const before = JSON.stringify(running());
     const same = JSON.stringify(things) === JSON.stringify(told.things);
     things = told.things;
     if (!same && !place.querySelector("form")) draw();
-    const now = JSON.stringify(things.filter((one) => one.kind === "run").map((one) => [one.key, one.progress, one.date, one.predicted]));
+    const now = JSON.stringify(running());
     return before !== "[]" && before !== now;
   }
 
@@ -35,7 +39,7 @@ export function library(place, find, changed) {
 
   function tick(thing, on) {
     const runs = all("r").filter((key) => key !== thing.key);
-    set({ r: on ? [...runs, thing.key] : runs, d: "", w: "", m: [], b: "" }, { step: true });
+    set({ ...(get("d") || get("w") || get("study") || get("board") ? NONE : { m: [], b: "" }), r: on ? [...runs, thing.key] : runs }, { step: true });
     changed();
   }
 
@@ -46,15 +50,14 @@ export function library(place, find, changed) {
     const where = el("span", { class: "from" }, thing.key.replace(/^\d+\//, "") || ".");
     let head;
     if (thing.kind === "run") head = el("label", {}, el("input", { type: "checkbox", value: thing.key, onchange: (event) => tick(thing, event.target.checked) }), name);
-    else if (thing.kind === "dataset" || thing.kind === "workspace") head = button({ class: "open", "data-key": thing.key, "data-kind": thing.kind }, () => { set({ r: [], d: thing.kind === "dataset" ? thing.key : "", w: thing.kind === "workspace" ? thing.key : "", m: [], b: "", f: [], s: "", i: "" }, { step: true }); changed(); }, name);
-    else if (thing.kind === "study") head = name;
+    else if (OPENS[thing.kind]) head = button({ class: "open", "data-key": thing.key, "data-letter": OPENS[thing.kind] }, () => { set({ ...NONE, [OPENS[thing.kind]]: thing.key }, { step: true }); changed(); }, name);
     else head = el("a", { href: filed(thing.page), target: "_blank", rel: "noopener" }, name);
     const others = thing.kind === "report" ? things.filter((one) => one.kind === "report" && one.key !== thing.key) : [];
     const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "beside"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, one.key.slice(2)))) : null;
     const bars = thing.progress.map((one) => el("span", { class: "progress", title: `${one.step}: ${one.done} of ${one.tasks}` }, el("i", { style: `width: ${(100 * one.done) / Math.max(one.tasks, 1)}%` })));
-    const asked = { run: thing.dataset && "runs", dataset: "dataset", workspace: "workspace" }[thing.kind];
+    const asked = { run: thing.dataset && "runs", dataset: "dataset", workspace: "workspace", study: "study", leaderboard: "board" }[thing.kind];
     const ready = () => asked && fetch(`/api/set?${new URLSearchParams({ [asked]: thing.key })}`, { method: "HEAD" }); // it is read while the pointer is on its way
-    return el("li", { title: thing.notes.note ?? "", onpointerenter: ready }, el("div", { class: "thing" }, head, thing.kind === "run" && thing.page ? el("a", { class: "to", href: filed(thing.page), target: "_blank", rel: "noopener" }, "report") : null,
+    return el("li", { title: thing.notes.note ?? "", onpointerenter: ready }, el("div", { class: "thing" }, head, ["run", "leaderboard"].includes(thing.kind) && thing.page ? el("a", { class: "to", href: filed(thing.page), target: "_blank", rel: "noopener" }, thing.kind === "run" ? "report" : "page") : null,
       button({ class: "edit", "aria-label": `Name, note and tags of ${shown(thing)}` }, (event) => edit(thing, event.target.closest("li")), "✎")), where, el("span", { class: "from" }, facts), ...tags, thing.notes.note ? el("span", { class: "note" }, thing.notes.note) : null, ...bars, beside);
   }
 
@@ -83,7 +86,7 @@ export function library(place, find, changed) {
 
   function mark() {
     for (const box of place.querySelectorAll("input[type=checkbox]")) box.checked = all("r").includes(box.value);
-    for (const one of place.querySelectorAll("button.open")) one.setAttribute("aria-pressed", String(get(one.dataset.kind === "dataset" ? "d" : "w") === one.dataset.key));
+    for (const one of place.querySelectorAll("button.open")) one.setAttribute("aria-pressed", String(get(one.dataset.letter) === one.dataset.key));
   }
 
   find.addEventListener("input", draw);
