@@ -156,6 +156,7 @@ def test_what_is_typed_wrong_says_the_way_out(text: str, reason: str) -> None:
 def test_the_page_repeats_the_methods_as_they_were_asked_for(made: Path) -> None:
     done = call(made, "--method", "mine_for_run:flat", "--report")
     assert done.exit_code == 0, done.output
+    assert [line.split()[:3] for line in done.output.splitlines() if "Next:" in line] == [["Next:", "inpaintbench", "view"]]
     page = Path("RUN/report/report.html").read_text()
     folders = f"{made.absolute()} --run {Path('RUN').absolute()}"
     assert f"inpaintbench eval run {folders} --method mine_for_run:flat --protocol " in page

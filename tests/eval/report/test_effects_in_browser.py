@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, first_look, serious_findings
 from tests.eval.report.diagnosed import METHODS, diagnosis_of, paired_results
 from tests.eval.report.hand_made import FlatMedia
 from tests.eval.report.test_player import Tab
@@ -105,6 +105,19 @@ def test_metric_and_methods_reach_the_figures(tab: Tab) -> None:
     assert numbers == sorted(numbers, reverse=True)
     tab.page.evaluate("page.set({ metric: null, methods: null }); page.tell('state')")
     tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] path[role=button]').length === 15")
+
+
+def test_with_a_finding_and_its_figure_the_page_is_short_when_it_opens(browser: Any, report: ReportFiles) -> None:
+    tab = OpenPage(browser, report.page.as_uri(), viewport={"width": 1280, "height": 800})
+    tab.page.wait_for_selector(MARKS)
+    high, controls = first_look(tab.page)
+    assert high <= 5
+    assert controls <= 120
+    finding, figure, table = (tab.page.locator(one).first.bounding_box()["y"] for one in (".headline", MARKS, ".scores:visible"))
+    assert finding < figure < 800, "the finding and its figure are on the first screen"
+    assert figure < table < 4 * 800
+    assert tab.complaints == []
+    tab.context.close()
 
 
 def test_on_a_phone_methods_stand_below_one_another_and_nothing_sticks_out(tab: Tab) -> None:
