@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,17 +17,18 @@ import pyarrow as pa
 
 from inpaintbench import video
 from inpaintbench.compute import Shared
-from inpaintbench.errors import MaskShapeError, MissingPartError, VerifyError, reason_of
-from inpaintbench.files import measured_sha256
+from inpaintbench.errors import Gone, InputError, MaskShapeError, MissingPartError, VerifyError, reason_of
+from inpaintbench.files import file_sha256, measured_sha256, write_atomically
 from inpaintbench.lazily import lazily
 from inpaintbench.manifest import EARLIER as EARLIER
 from inpaintbench.manifest import MANIFEST as MANIFEST
 from inpaintbench.manifest import SHOWN as SHOWN
-from inpaintbench.manifest import Rows, inside, mapping_of
+from inpaintbench.manifest import Rows, inside, mapping_of, table_names
 from inpaintbench.manifest import content_of as content_of
 from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
 from inpaintbench.manifest import version_of as version_of
+from inpaintbench.storage import Address, cache_folder, fetch, is_there, locked, read
 from inpaintbench.tables import flat, last_places
 from inpaintbench.types import TOLD, UNPAIRED, Attribute, Dataset, Frames, Hole, Joint, Plain, Prompts
 from inpaintbench.view import ItemView, composite, composite_in_place
@@ -40,6 +44,8 @@ MOST_SHOWN = 0.05
 # Bytes of a decoded truth beyond which it is not kept for the next item: 90 frames of 1280x720 are 237 MiB.
 KEPT_BYTES = 256 << 20
 _DECODING = threading.Lock()
+# Below the address of a dataset, the folder of its files by their SHA-256; files that are brought or sent at once.
+OBJECTS, _AT_ONCE = "objects", 6
 # In a path, `datasets` takes these for patterns and finds nothing.
 UNLOADABLE = ("[", "]", "*", "?", "::")
 _WAY_OUT = "`inpaintbench export verify` lists all that is wrong; then export it again, or fetch it with `export fetch`"
@@ -302,6 +308,49 @@ def _view(row: Plain, parts: dict[str, Callable[[], Any]], *, shared: Shared | N
         item_id=row["item_id"], frames=row["frames"], height=row["height"], width=row["width"], fps=row["fps"], parts=parts,
         shared=shared,
     )  # fmt: skip
+
+
+def at_address(address: Address) -> Path:
+    """A folder of this machine with the frozen dataset at an address: brought whole, once, every file by its hash, the root last.
+
+    There each file lies in ``objects`` under its SHA-256, as ``export push --to`` writes them, or under its own name.
+
+    Raises:
+        InputError: no frozen dataset is there, or it may not be read. NetworkError: for now; the next call goes on.
+        VerifyError: it differs from its manifest.
+    """
+    try:
+        text = read(address / MANIFEST)
+    except Gone as error:
+        raise InputError(f"{str(address)!r} is not a frozen dataset (no {MANIFEST})") from error
+    folder = cache_folder() / "datasets" / hashlib.sha256(str(address).encode() + b"\0" + text).hexdigest()[:32]
+    beside = folder.with_name(f".{folder.name}.fetching")
+    with locked(folder.with_name(f"{folder.name}.lock")):
+        if (folder / MANIFEST).is_file():
+            return folder
+        write_atomically(beside / MANIFEST, text)
+        tables = json.loads(text).get("tables", {}) if table_names(text) else {}
+        first = next(iter(tables.values()), None) or next(iter(load(beside).files.values()))
+        by_content = is_there(address / OBJECTS / str(first))
+
+        def bring(name: str, sha256: str) -> None:
+            path = inside(beside, name)
+            if path.is_file() and file_sha256(path) == sha256:
+                return
+            try:
+                fetch(address / OBJECTS / sha256 if by_content else address / name, path)
+            except Gone as error:
+                raise VerifyError(f"{str(address)!r} lacks {name}, which its manifest names") from error
+            if file_sha256(path) != sha256:
+                path.unlink()
+                raise VerifyError(f"{name} of {str(address)!r} differs from the SHA-256 in its manifest; nothing was kept of it")
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(bring, tables, tables.values()))
+            files = load(beside).files
+            list(pool.map(bring, files, files.values()))
+        beside.rename(folder)
+    return folder
 
 
 class Proved(NamedTuple):

@@ -192,7 +192,7 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
         once: only where there is none yet.
 
     Returns:
-        Whether it was written; False where ``once`` found one.
+        Whether it was written; False where ``once`` found one, which may be this call's own, where an answer was lost.
 
     Raises:
         InputError: it may not be written. NetworkError: for now; whoever calls again writes the same bytes.
@@ -272,10 +272,12 @@ def brought(address: Address, *, state: str | None = None) -> Path:
     path = folder / "files" / key[:2] / f"{key[2:34]}{Path(address.path).suffix}"
     if _hold(path):
         return path
-    with _locked(folder / "locks" / key[:2]):
+    with locked(folder / "locks" / key[:2]):
         if not _hold(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _bring(address, state, path)
+            size, now = _told(address)
+            if now != state:
+                raise Gone(f"{address} was changed after it was listed; run the command again")
+            fetch(address, path, size=size)
             _hold(path)
     _make_room(folder)
     return path
@@ -288,16 +290,19 @@ def _told(address: Address) -> tuple[int, str]:
     return int(told["size"]), _state(told)
 
 
-def _bring(address: Address, state: str, path: Path) -> None:
-    size, now = _told(address)
-    if now != state:
-        raise Gone(f"{address} was changed after it was listed; run the command again")
+def fetch(address: Address, path: Path, *, size: int | None = None) -> None:
+    """Bring an object, of so many bytes where that is known, into a file, which is there once it is whole.
+
+    Raises:
+        Gone: it is not there. InputError: it may not be read. NetworkError: for now.
+    """
     system, name = _system(address)
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
+    path.parent.mkdir(parents=True, exist_ok=True)
 
     def get() -> None:
         system.get_file(name, str(part))
-        if part.stat().st_size != size:
+        if size is not None and part.stat().st_size != size:
             raise ConnectionError("fewer bytes than were told")
 
     try:
@@ -338,7 +343,8 @@ def _hold(path: Path) -> bool:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file, made where there is none, while the block runs: one process at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -348,7 +354,7 @@ def _locked(path: Path) -> Iterator[None]:
 def _make_room(folder: Path) -> None:
     """Remove the files that were not used for longest, but those that some process holds, until the rest has its size."""
     most = bytes_of(os.environ.get(CACHE_SIZE) or _USUAL_SIZE)
-    with _locked(folder / "locks" / "room"):
+    with locked(folder / "locks" / "room"):
         files = []
         for path in (folder / "files").glob("*/*"):
             with suppress(FileNotFoundError):

@@ -53,7 +53,8 @@ def load(path: str | Path) -> LoadedDataset:
     """Open a frozen dataset: ``ib.load("demo/exports/devil")["camera_motion-high"][0].truth``.
 
     Args:
-        path: its folder, or ``OWNER/NAME`` or ``OWNER/NAME@REVISION`` of the Hugging Face Hub.
+        path: its folder, its address such as ``s3://bucket/devil``, or ``OWNER/NAME`` or ``OWNER/NAME@REVISION`` of the Hugging
+            Face Hub.
 
     Raises:
         InputError: neither a frozen dataset nor a name of the Hub. NetworkError: the Hub does not show it.

@@ -125,7 +125,7 @@ def _check_places(parameters: Sequence[Any], values: Mapping[str, Any], command:
     """Raise ``UsageError`` where a parameter that names a folder or a file has an address, before any work is begun."""
     for one in parameters:
         called = one.opts[0] if one.param_type_name == "option" else (one.metavar or one.name.upper())
-        value = values[one.name]
+        value = None if one.name in getattr(command, "addresses", ()) else values[one.name]
         for text in value if isinstance(value, list | tuple) else [value]:
             if one.name in getattr(command, "paths", ()) and text is not None:
                 check_path(str(text), called=called)

@@ -104,7 +104,7 @@ def _is_program(text: str, folder: str | None) -> bool:
 
 def dataset_argument(default: str | None = None) -> Any:
     """The metadata of the argument that is a dataset; ``default`` says when none is needed."""
-    words = "A frozen dataset: the folder with dataset.json, or OWNER/NAME[@REVISION] of the Hub."
+    words = "A frozen dataset: the folder with dataset.json, its address, or OWNER/NAME[@REVISION] of the Hub."
     return argument(words, default=default, parser=parse_dataset, metavar="DATASET")
 
 

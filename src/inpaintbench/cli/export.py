@@ -12,7 +12,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Next, Table
-from inpaintbench.cli.options import Among, Positive, option
+from inpaintbench.cli.options import Among, More, Positive, option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.export import diff as changes
@@ -27,6 +27,7 @@ from inpaintbench.frozen import dataset_id, has_truth
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.settings import export, export_apart, recall
 from inpaintbench.recipes.versions import Asked
+from inpaintbench.storage import Place, place
 from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -256,7 +257,8 @@ Revision = Annotated[str | None, option("Branch of the Hub; when fetching a tag 
 def push(
     dataset: Path,
     *,
-    repo: str,
+    repo: str | None = None,
+    to: Annotated[Place | None, More(parser=place)] = None,
     public: bool = False,
     licence: str | None = None,
     licences: Path | None = None,
@@ -265,13 +267,14 @@ def push(
     revision: Revision = None,
     dry_run: bool = False,
 ) -> Answer:
-    """Upload a frozen dataset to the Hugging Face Hub. Its hashes and licences are checked first.
+    """Upload a frozen dataset to the Hub or to an address. Its hashes and licences are checked first.
 
     The token is that of HF_TOKEN or `hf auth login`. A push that was stopped goes on when it is called again.
 
     Args:
         dataset: A frozen dataset.
         repo (OWNER/NAME): Dataset of the Hub; made where there is none.
+        to (ADDRESS): In its place an address such as s3://bucket/devil, which holds no other dataset. [default: none]
         public: Show it to everybody; otherwise a new one is private.
         licence (SPDX): Licence of the sources that say nothing of theirs, such as CC-BY-4.0.
         licences: CSV with the columns source (id, URI or name) and licence, for single sources.
@@ -285,6 +288,12 @@ def push(
     from inpaintbench.export.publishing.push import plan
     from inpaintbench.export.publishing.push import push as upload
 
+    if to is not None:
+        if repo is not None or public or benchmark or revision:
+            raise UsageError("--to goes with none of --repo, --public, --benchmark and --revision, which are for the Hub")
+        return _push_to(to, plan(dataset, licence=licence, licences=licences), dry_run=dry_run)
+    if repo is None:
+        raise UsageError("give either --repo OWNER/NAME or --to ADDRESS")
     check_name(repo)
     made = plan(dataset, licence=licence, licences=licences)
     beside = {}
@@ -316,6 +325,21 @@ def push(
     if public and done.private:
         sentences.append("It was private before and stays so; its settings on the Hub change that.")
     return Answer(done, *sentences, Next("export", "verify", repo))
+
+
+def _push_to(to: Place, made: Plan, *, dry_run: bool) -> Answer:
+    from inpaintbench.export.publishing.push import push_to
+
+    if isinstance(to, Path):
+        raise UsageError(f"--to {str(to)!r} is a path, and takes an address such as s3://bucket/devil")
+    if dry_run:
+        obstacles = made.obstacles()
+        fault = InputError("; ".join(obstacles)) if obstacles else None
+        return Answer(_planned(made, str(to), obstacles, public=False), *_plan(made, str(to)), fault=fault)
+    with console.progress() as progress:
+        sent = push_to(made, to, progress=progress)
+    there = len(made.sha256) - sent
+    return Answer({"address": str(to), "sent": sent, "there": there}, f"{to}: {sent} files sent, {there} there already")
 
 
 def fetch(repo: str, *, to: Path, slices: list[str] | None = None, revision: Revision = None) -> Answer:
@@ -359,13 +383,14 @@ def _planned(made: Plan, repo: str, obstacles: list[str], *, public: bool) -> di
     }
 
 
-def _plan(made: Plan, repo: str, *, public: bool) -> Iterator[str | Table]:
+def _plan(made: Plan, repo: str, *, public: bool | None = None) -> Iterator[str | Table]:
     per_folder: dict[str, list[int]] = {}
     for name, size in made.bytes.items():
         folder, slash, _ = name.rpartition("/")
         per_folder.setdefault(folder + slash or "cards, rows and manifest", []).append(size)
     rows = [[folder, len(sizes), sum(sizes)] for folder, sizes in sorted(per_folder.items())]
-    yield Table(f"To {repo}, {'public' if public else 'private'}", ["files of", "files", "bytes"], rows)
+    shown = {None: "", True: ", public", False: ", private"}[public]
+    yield Table(f"To {repo}{shown}", ["files of", "files", "bytes"], rows)
     yield Table("Configs", ["config", "items"], [[part.name, len(part.item_ids)] for part in made.dataset.slices])
     yield Table("Licences", ["licence", "sources"], list(made.licences().items()))
     if over := made.stated_over():

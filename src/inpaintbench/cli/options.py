@@ -353,8 +353,10 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
     command.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined] # what Typer reads
     command.__annotations__, command.__doc__ = {}, text
     # Those that are folders or files, before Typer makes paths of them: `s3://a` is none, and becomes `s3:/a`.
-    kinds = {one.name: _kinds(one.annotation) for one in asked}
-    command.paths = {name for name, of in kinds.items() if Path in of}  # type: ignore[attr-defined]
+    parsers = {one.name: {getattr(mark, "parser", None) for mark in get_args(one.annotation)[1:]} for one in asked}
+    command.addresses = {name for name, of in parsers.items() if of & {parse_dataset, place}}  # type: ignore[attr-defined]
+    paths = {one.name for one in asked if Path in _kinds(one.annotation)}
+    command.paths = paths - command.addresses  # type: ignore[attr-defined]
     return command
 
 

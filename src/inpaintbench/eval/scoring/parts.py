@@ -12,6 +12,7 @@ from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, NetworkError, UnknownNameError
 from inpaintbench.manifest import column
+from inpaintbench.storage import Address, place
 from inpaintbench.types import Dataset, Slice
 
 # Name of the slice that takes every item of the dataset once.
@@ -105,7 +106,11 @@ _HUB_ID = re.compile(r"([\w-][\w.-]*/[\w-][\w.-]*)(?:@([\w./-]+))?")
 
 
 def frozen_or_hub(text: str) -> Path:
-    """The folder of a frozen dataset, as ``folder_or_hub`` finds it; raises also where what the Hub has is none."""
+    """The folder of a frozen dataset, as ``folder_or_hub`` finds it, or that of one at an address; raises also where what the
+    Hub has is none, and what ``frozen.at_address`` raises."""
+    where = place(text)
+    if isinstance(where, Address):
+        return frozen.at_address(where)
     if Path(text).exists():
         return Path(text)
     folder = folder_or_hub(text)

@@ -13,6 +13,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ from inpaintbench.export.verify import file_problems
 from inpaintbench.files import file_sha256, open_text
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.manifest import GROUP_ROWS
+from inpaintbench.storage import Address, is_there, read, write
+from inpaintbench.storage import listed as listed_objects
 from inpaintbench.types import Dataset, Plain
 
 # Licences that whoever publishes a dataset states for sources that have no known one, and the dataset with them.
@@ -256,6 +259,7 @@ def plan(folder: Path | str, *, licence: str | None = None, licences: Path | Non
 
 _FEWEST_FILES_A_COMMIT = 100
 _MOST_COMMITS = 50  # the Hub counts commits an hour
+_AT_ONCE = 6  # files to an address
 # Titles of commits in which a push adds media and removes nothing.
 ONLY_ADDS = re.compile(r"Add [0-9]+ media files")
 # Commits of a repository in which truths are looked for, and names that an error lists.
@@ -330,6 +334,48 @@ def push(
         if wrong := [name for name in plan.sha256 if not _is_there(plan, name, there)]:
             raise VerifyError(f"{hub.name!r} does not hold what was sent: {', '.join(wrong[:10])} differ; push again")
         return Pushed(hub.url, private, len(missing), len(plan.sha256) - len(missing), len(old))
+
+
+def push_to(plan: Plan, address: Address, *, progress: Progress | None = None) -> int:
+    """Write a dataset to an address that holds none: each file whole under its SHA-256, the root last, where none is yet.
+
+    What an address holds is never changed, and a push that was stopped goes on when it is called again. ``frozen.at_address``
+    reads it.
+
+    Returns:
+        How many files were sent; 0 where all was there.
+
+    Raises:
+        InputError: licences that are unknown or allow too little; another dataset is there; it may not be written.
+        NetworkError: for now.
+    """
+    if obstacles := plan.obstacles():
+        raise InputError("; ".join(obstacles))
+    root = plan.rewritten.get(MANIFEST) or (plan.folder / MANIFEST).read_bytes()
+
+    def is_done() -> bool:
+        there = read(address / MANIFEST) if is_there(address / MANIFEST) else None
+        if there not in (None, root):
+            raise InputError(f"{address} holds another dataset, or another version of it; an address holds one: give another")
+        return there is not None
+
+    if is_done():
+        return 0
+    sizes = {plan.sha256[name]: plan.bytes[name] for name in plan.sha256}
+    # An object that is there is whole, and is what its name says: a listing spares sending it again, and decides nothing else.
+    there = {one.name for one in listed_objects(address / frozen.OBJECTS) if one.bytes == sizes.get(one.name)}
+    missing = {plan.sha256[name]: name for name in plan.sha256 if name != MANIFEST and plan.sha256[name] not in there}
+
+    def send(sha256: str) -> None:
+        name = missing[sha256]
+        write(address / frozen.OBJECTS / sha256, plan.rewritten.get(name) or plan.folder / name)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for done, _ in enumerate(pool.map(send, missing), start=1):
+            (progress or unwatched)("upload", done, len(missing))
+    if not write(address / MANIFEST, root, once=True):
+        is_done()
+    return sum(sha256 not in there for sha256 in plan.sha256.values())
 
 
 def _send(

@@ -1,0 +1,99 @@
+"""Datasets at addresses: pushed whole, once, and brought again file by file, against their hashes."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import fsspec
+import pytest
+from object_server import KEY, SECRET, ObjectServer, object_server
+from program import run_here
+
+from inpaintbench import frozen, storage
+from inpaintbench.api.runs import load
+from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.export.publishing.push import plan, push_to
+from inpaintbench.storage import Address
+
+WHERE = Address("s3", "bucket/sets/devil 1")
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectServer]:
+    with object_server("bucket") as made:
+        for name, value in made.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv(storage.CACHE, str(tmp_path / "cache"))
+        monkeypatch.setattr(storage, "_FIRST_WAIT_SECONDS", 0.0)
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+        yield made
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_dataset_goes_to_an_address_and_comes_back_through_faults(dataset: Path, tmp_path: Path, server: ObjectServer) -> None:
+    server.every = 5
+    words = ("export", "push", dataset, "--to", str(WHERE), "--licence", "CC0-1.0")
+    told = run_here(*words)
+    assert told.returncode == 0, told.stderr
+    count = len(plan(dataset, licence="CC0-1.0").sha256)
+    assert f"{WHERE}: {count} files sent, 0 there already" in told.stdout
+    assert server.faults > 10
+    assert len(server.asked) < 3 * count
+    put = [path for method, path in server.asked if method == "PUT"]
+    assert put[-1].startswith("/bucket/sets/devil 1/dataset.json")
+    assert all("/objects/" in path for path in put if "dataset.json" not in path)
+    # Once more: nothing is sent.
+    assert "0 files sent" in run_here(*words).stdout
+    folder = frozen.at_address(WHERE)
+    own = files(dataset)
+    assert {name for name, data in files(folder).items() if own[name] != data} <= {*plan(dataset, licence="CC0-1.0").rewritten}
+    assert files(folder).keys() == own.keys()
+    asked = len(server.asked)
+    data = load(str(WHERE))
+    assert len(server.asked) <= asked + 3  # the root alone
+    ours = load(dataset)
+    assert data["all items"][0].truth.tobytes() == ours["all items"][0].truth.tobytes()
+    assert data.keys() == ours.keys()
+    words_of = [told.stdout, told.stderr, *(data.decode("latin-1") for data in files(tmp_path).values())]
+    assert not [text for text in words_of if KEY in text or SECRET in text]
+
+
+def test_a_plain_copy_in_a_bucket_is_read_and_scored(dataset: Path, tmp_path: Path, server: ObjectServer) -> None:
+    fsspec.filesystem("s3").put(f"{dataset}/", "bucket/plain/", recursive=True)
+    words = ("--run", tmp_path / "run", "--method", "telea", "--slice", "camera_motion-low", "--workers", "1")
+    made = run_here("eval", "run", "s3://bucket/plain", *words)
+    assert made.returncode == 0, made.stderr
+    own = run_here("eval", "run", dataset, "--run", tmp_path / "own", *words[2:])
+    assert own.returncode == 0, own.stderr
+    for table in (tmp_path / "own" / "tables" / "scores").glob("*.parquet"):
+        assert (tmp_path / "run" / "tables" / "scores" / table.name).read_bytes() == table.read_bytes()
+
+
+def test_an_address_holds_one_dataset_for_ever(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:
+    push_to(plan(dataset, licence="CC0-1.0"), WHERE)
+    with pytest.raises(InputError, match="holds another dataset, or another version"):
+        push_to(plan(dataset, licence="CC-BY-4.0"), WHERE)
+    with pytest.raises(InputError, match="nobody stated a known licence"):
+        push_to(plan(dataset), WHERE / "other")
+    told = run_here("export", "push", dataset, "--to", tmp_path / "folder", "--licence", "CC0-1.0")
+    assert (told.returncode, "is a path, and takes an address" in told.stderr) == (2, True)
+    with pytest.raises(InputError, match="is not a frozen dataset"):
+        frozen.at_address(WHERE / "other")
+
+
+def test_what_was_spoilt_there_is_named_and_nothing_is_kept(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:
+    system = fsspec.filesystem("s3")
+    spoilt = next(name for name in sorted(frozen.load(dataset).files) if name.endswith(".mp4"))
+    (dataset / spoilt).write_bytes(b"other")
+    system.put(f"{dataset}/", "bucket/spoilt/", recursive=True)
+    with pytest.raises(VerifyError, match=f"{spoilt} of 's3://bucket/spoilt' differs from the SHA-256"):
+        frozen.at_address(Address("s3", "bucket/spoilt"))
+    system.rm("bucket/spoilt/" + spoilt)
+    with pytest.raises(VerifyError, match=f"lacks {spoilt}"):
+        frozen.at_address(Address("s3", "bucket/spoilt"))
+    shutil.rmtree(dataset)
