@@ -209,6 +209,12 @@ def test_whoever_asks_for_one_reads_it_at_80_columns_and_each_reason_once(name: 
     assert ("INPAINTBENCH_CFD" in before) == ("cfd" in {column.metric for column in of.column})
 
 
+def test_what_several_columns_need_is_told_once() -> None:
+    told = run_here("bench", "show", "beyondmasks").stdout
+    assert "For core_object, core_effects also BeyondMasks' `eval.py`" in told
+    assert told.count("INPAINTBENCH_CORE") == 1
+
+
 def test_a_network_that_is_here_is_not_to_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "lacks", lambda names: {name: "missing" for name in names if name != "alexnet"})
     assert "models fetch dinov2-giant sam-vit-h\n" in run_here("bench", "show", "prove-m").stdout

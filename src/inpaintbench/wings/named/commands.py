@@ -407,12 +407,12 @@ def _steps(of: Named) -> list[str]:
     if lacking:
         steps.append(_folded("- Networks: ", f"{_size_of(lacking)}; columns of those that are not fetched stay empty:"))
         steps.append(f"  inpaintbench models fetch {' '.join(lacking)}")
+    brought = dict[str, list[str]]()
     for protocol, metrics in of.measured.items():
-        leaves = [METRICS.get(metric) for metric in metrics]
-        steps += [
-            _folded("- For the column of ", f"{leaf.name} also {leaf.brings}")
-            for leaf in leaves if leaf.brings and not leaf.weights_of(PROTOCOLS.get(protocol).metrics[leaf.name])
-        ]  # fmt: skip
+        for leaf in map(METRICS.get, metrics):
+            if leaf.brings and not leaf.weights_of(PROTOCOLS.get(protocol).metrics[leaf.name]):
+                brought.setdefault(leaf.brings, []).append(leaf.name)
+    steps += [_folded("- For ", f"{', '.join(leaves)} also {what}") for what, leaves in brought.items()]
     method = "LABEL=PROGRAM" if of.recipe == "editing" else "MODULE:NAME"
     return ["\nBefore you run", *steps, f"- Run:\n  inpaintbench bench {of.name} --data DATA --method {method} --out table.tex"]
 
