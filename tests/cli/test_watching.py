@@ -14,7 +14,8 @@ import pytest
 
 from inpaintbench.cli import watching
 from inpaintbench.cli.watching import programs_watched
-from inpaintbench.eval.adapters.progress import RUNNING
+from inpaintbench.eval.adapters.progress import RUNNING, Call
+from inpaintbench.eval.adapters.progress import told as timed
 from inpaintbench.eval.methods.command import Command
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.view import ItemView
@@ -34,7 +35,8 @@ SPEC = MethodSpec("mine", "command")
 
 
 @pytest.fixture(autouse=True)
-def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
     for name, seconds in (
         ("_LOOK_SECONDS", 0.02),
         ("_FIRST_SECONDS", 0.4),
@@ -44,12 +46,17 @@ def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(watching, name, seconds)
 
 
+def command(kind: str, folder: Path, label: str, *, limit: float = 3600.0) -> Command:
+    script = folder / f"{kind}.py"
+    script.write_text(BEGINS + PROGRAMS[kind] + ENDS)
+    words = f"{sys.executable} {script} {{input}} {{output}} {folder / f'{label}-goes-on'}"
+    return Command(command=words, time_limit_seconds=limit)
+
+
 @contextmanager
 def at_work(kind: str, folder: Path, *, limit: float = 3600.0, label: str = "mine") -> Iterator[None]:
     """A real program is at work on an item in another thread while the block runs, and ends well after it."""
-    script, go = folder / f"{kind}.py", folder / f"{label}-goes-on"
-    script.write_text(BEGINS + PROGRAMS[kind] + ENDS)
-    leaf = Command(command=f"{sys.executable} {script} {{input}} {{output}} {go}", time_limit_seconds=limit)
+    go, leaf = folder / f"{label}-goes-on", command(kind, folder, label, limit=limit)
     leaf.log = folder / "logs" / label / "a.txt"
     frames = np.zeros((10, 8, 8, 3), np.uint8)
     view = ItemView.of_arrays(input=frames, hole=np.ones((10, 8, 8), np.bool_), fps=24.0)
@@ -74,6 +81,13 @@ def heard(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return " ".join(told.split())
 
 
+def before(folder: Path, pixels: int, seconds: float, *, kind: str = "silent", label: str = "mine") -> None:
+    """The program took so long for a clip of so many pixels, in a run of another day."""
+    call = Call(0.0, time.time() - seconds, 60.0, 10, pixels, program=command(kind, folder, label)._identity)
+    with timed(folder / "before" / "a.txt", call):
+        pass
+
+
 @pytest.mark.parametrize("kind", ["prints", "writes", "draws"])
 def test_how_far_a_program_is_and_what_is_left(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with programs_watched(tmp_path / "logs", [SPEC]), at_work(kind, tmp_path):
@@ -85,8 +99,7 @@ def test_how_far_a_program_is_and_what_is_left(kind: str, tmp_path: Path, capsys
 @pytest.mark.parametrize("kind", ["draws", "silent"])
 def test_an_item_that_will_outlast_its_limit_is_told_once(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if kind == "silent":  # one of its size took long
-        (tmp_path / "logs" / "mine").mkdir(parents=True)
-        (tmp_path / "logs" / "mine" / "times.jsonl").write_text("[640, 5000.0]\n")
+        before(tmp_path, 640, 5000.0)
     with programs_watched(tmp_path / "logs", [SPEC]), at_work(kind, tmp_path, limit=100.0):
         told = heard(capsys, "mine will outlast its limit of", "--time-limit SECONDS gives it more")
         told += heard(capsys, "mine, item a:")
@@ -106,6 +119,21 @@ def test_where_nothing_is_known_the_limit_is_told_and_of_the_next_the_time_of_th
         with at_work("silent", tmp_path):
             told = heard(capsys, "mine, item a: after", "left, as clips of its size took")
     assert "of this step" not in told
+
+
+def test_of_a_program_that_says_nothing_the_first_item_is_estimated_by_a_small_clip_and_the_estimate_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The made clip of the check before a run is one of those."""
+    before(tmp_path, 64, 500.0)
+    with programs_watched(tmp_path / "logs", [SPEC]):
+        with at_work("silent", tmp_path, limit=100.0):
+            told = heard(
+                capsys, "mine, item a: after", "roughly 1 h 23 min left, by a clip that was 10 times smaller", "may outlast"
+            )
+            assert "about" not in told
+        told = heard(capsys, "mine, item a: took", "where roughly 1 h 23 min were estimated")
+    assert capsys.readouterr().err.count("were estimated") == 0, "it is judged once"
 
 
 def test_what_has_ended_or_runs_for_nobody_is_not_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

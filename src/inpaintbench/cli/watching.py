@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inpaintbench.cli import console
-from inpaintbench.eval.adapters.progress import RUNNING, Call, Progress, progress_of, running, usual_seconds
+from inpaintbench.eval.adapters.progress import RUNNING, Call, Progress, ended_well, progress_of, running, usual
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.pages.words import duration
 
@@ -25,7 +25,12 @@ class _Item:
     """What is known of one that is worked on."""
 
     next_told: float
+    begun: float = 0.0
     warned: bool = False
+    estimated: bool = False
+    """An estimate was told."""
+    rough_seconds: float | None = None
+    """What it would take altogether, by a rough estimate that was told."""
     step: tuple[float, float] = (0.0, 0.0)
     """Its present step: since when its window is worked on, and how much there is to do."""
     seen: tuple[float, float] = (0.0, 0.0)
@@ -63,32 +68,53 @@ def programs_watched(logs: Path, methods: Sequence[MethodSpec]) -> Iterator[None
 
 def _watch(logs: Path, ended: threading.Event) -> None:
     items: dict[tuple[Path, float], _Item] = {}
-    while not ended.wait(_LOOK_SECONDS):
+    over = False
+    while not over:
+        over, at_work = ended.wait(_LOOK_SECONDS), set()
         for beside in logs.glob(f"*/*{RUNNING}"):
             with suppress(OSError, ValueError):  # it ends, or has just begun
                 if (call := running(beside)) is not None:
-                    item = items.setdefault((beside, round(call.begun)), _Item(call.begun + _FIRST_SECONDS))
+                    item = items.setdefault((beside, round(call.begun)), _Item(call.begun + _FIRST_SECONDS, call.begun))
+                    at_work.add(beside)
                     _tell(beside, call, item)
+        for (beside, _), item in items.items():
+            if item.rough_seconds is not None and beside not in at_work and ended_well(beside.with_suffix(".txt")):
+                took, rough = time.time() - item.begun, item.rough_seconds
+                console.note(f"{_called(beside)}: took {duration(took)}, where roughly {duration(rough)} were estimated")
+                item.rough_seconds = None
+
+
+def _called(beside: Path) -> str:
+    return f"{beside.parent.name}, item {beside.stem}"
 
 
 def _tell(beside: Path, call: Call, item: _Item) -> None:
-    now, label, name = time.time(), beside.parent.name, beside.name.removesuffix(RUNNING)
-    progress = progress_of(beside.with_name(f"{name}.txt"), call)
+    now, label, name = time.time(), beside.parent.name, beside.stem
+    progress = progress_of(beside.with_suffix(".txt"), call)
     spent, here = now - call.begun, now - call.since
     left, of = None if progress is None else item.left_seconds(call, progress, now), " of this step" * (call.windows == 1)
-    if left is None and (usual := usual_seconds(beside.parent, call.pixels) or 0) > here:
-        left, of = usual - here, ", as clips of its size took"
-    if now < item.next_told + (_PATIENCE_SECONDS if left is None else 0):
+    share = None
+    if left is None and (before := usual(call.program, call.pixels)) is not None and before.seconds > here:
+        left, share, of = before.seconds - here, before.share, ", as clips of its size took"
+    first = left is not None and not item.estimated and spent >= _FIRST_SECONDS
+    if not first and now < item.next_told + (_PATIENCE_SECONDS if left is None else 0):
         return
+    item.estimated |= left is not None
     item.next_told = now + min(max(spent, _FIRST_SECONDS), _RAREST_SECONDS)
     if left is not None:
         left += call.to_come * (here + left)
     places = [f"window {call.window} of {call.windows}"] * (call.windows > 1)
     places += [] if progress is None else [f"{progress.done:g} of {progress.total:g}"]
-    known = f"about {duration(left)} left{of}" if left is not None else f"of at most {duration(call.limit_seconds)}"
-    console.note(f"{label}, item {name}: {' and '.join(places)}{' ' if places else ''}after {duration(spent)}, {known}")
+    if left is None:
+        known = f"of at most {duration(call.limit_seconds)}"
+    elif share is None:
+        known = f"about {duration(left)} left{of}"
+    else:
+        item.rough_seconds = item.rough_seconds or spent + left
+        size = f"{1 / share:.2g} times smaller" if share < 1 else f"{share:.2g} times larger"
+        known = f"roughly {duration(left)} left, by a clip that was {size}"
+    console.note(f"{_called(beside)}: {' and '.join(places)}{' ' if places else ''}after {duration(spent)}, {known}")
     if not item.warned and left is not None and spent + left > call.limit_seconds:
         item.warned = True
-        console.warn(
-            f"{label} will outlast its limit of {duration(call.limit_seconds)} on item {name}; --time-limit SECONDS gives it more"
-        )
+        will, limit = "will" if share is None else "may", duration(call.limit_seconds)
+        console.warn(f"{label} {will} outlast its limit of {limit} on item {name}; --time-limit SECONDS gives it more")

@@ -12,7 +12,7 @@ import pytest
 from tqdm import tqdm
 
 from inpaintbench.eval.adapters.layouts import presets
-from inpaintbench.eval.adapters.progress import RUNNING, Call, Progress, progress_in, progress_of, running, told, usual_seconds
+from inpaintbench.eval.adapters.progress import RUNNING, Call, Progress, progress_in, progress_of, running, told, usual
 
 
 @pytest.mark.parametrize(("said", "far"), [
@@ -132,20 +132,66 @@ def test_of_a_log_the_end_alone_is_read(tmp_path: Path) -> None:
     assert progress_of(log, a_call()) is None
 
 
-def test_items_of_like_size_tell_what_the_next_take(tmp_path: Path) -> None:
-    log = tmp_path / "a.txt"
-    assert usual_seconds(tmp_path, 1000) is None
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "times.jsonl"
+
+
+def took(log: Path, pixels: int, seconds: float, program: str = "") -> None:
+    with told(log, a_call(pixels=pixels, since=time.time() - seconds, program=program)):
+        assert running(log.with_suffix(RUNNING)) is not None
+
+
+def test_items_of_like_size_tell_what_the_next_take(tmp_path: Path, cache: Path) -> None:
+    log = tmp_path / "logs" / "a.txt"
+    assert usual("", 1000) is None
     for pixels, seconds in ((1000, 10.0), (1500, 30.0), (9000, 50.0)):
-        with told(log, a_call(pixels=pixels, since=time.time() - seconds)):
-            assert running(tmp_path / f"a{RUNNING}") is not None
-    assert [path.name for path in tmp_path.iterdir()] == ["times.jsonl"]
-    assert usual_seconds(tmp_path, 1000) == pytest.approx(20, abs=0.5)  # the last one of like size, by its size
-    assert usual_seconds(tmp_path, 700) == pytest.approx(7, abs=0.5)
-    assert usual_seconds(tmp_path, 10) is None
-    with pytest.raises(KeyError), told(log, a_call(pixels=10)):  # what failed tells of no other
+        took(log, pixels, seconds)
+    took(log, 1000, 500.0, "another")
+    with cache.open("a") as file:
+        file.write('["", 1000, 4')  # whoever wrote it was killed
+    assert list(log.parent.iterdir()) == []
+    for pixels, seconds in ((1000, 20), (700, 7)):  # the last one of like size, by its size
+        assert (found := usual("", pixels)) is not None
+        assert (found.seconds, found.share) == (pytest.approx(seconds, abs=0.5), None)
+    with pytest.raises(KeyError), told(log, a_call(pixels=70_000)):  # what failed tells of no other
         raise KeyError
-    assert usual_seconds(tmp_path, 10) is None
-    assert not (tmp_path / f"a{RUNNING}").exists()
+    assert (found := usual("", 70_000)) is not None
+    assert found.share is not None
+    assert not log.with_suffix(RUNNING).exists()
+
+
+@pytest.mark.parametrize(("before", "pixels", "seconds", "share"), [
+    ([(1000, 10.0)], 40_000, 400.0, 1 / 40),  # in proportion
+    ([(1000, 10.0), (1000, 12.0)], 40_000, 440.0, 1 / 40),
+    ([(1000, 10.0), (5000, 14.0)], 40_000, 49.0, 1 / 8),  # a start of 9 s, and 1 s for a thousand
+    ([(1000, 10.0), (5000, 9.0)], 40_000, 9.5, 1 / 8),  # the start is all
+    ([(1000, 1.0), (5000, 20.0)], 40_000, 140.0, 1 / 8),  # no start can be seen
+])  # fmt: skip
+def test_clips_of_other_sizes_tell_it_roughly(
+    before: list[tuple[int, float]], pixels: int, seconds: float, share: float, tmp_path: Path, cache: Path
+) -> None:
+    for known in before:
+        took(tmp_path / "a.txt", *known)
+    assert cache.exists()
+    assert (found := usual("", pixels)) is not None
+    assert found.seconds == pytest.approx(seconds, rel=0.05)
+    assert found.share == pytest.approx(share)
+
+
+def test_what_is_kept_of_times_stays_small_and_a_folder_that_cannot_be_written_stops_nothing(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.parent.mkdir()
+    cache.write_text('["other", 1000, 1.0]\n' * 20_000)
+    took(tmp_path / "a.txt", 1000, 10.0)
+    assert cache.stat().st_size < 1 << 17
+    assert (found := usual("", 1000)) is not None
+    assert found.seconds == pytest.approx(10, abs=0.5)
+    monkeypatch.setenv("INPAINTBENCH_CACHE", "/proc/nowhere")
+    took(tmp_path / "a.txt", 1000, 10.0)
+    assert usual("", 1000) is None
 
 
 def test_nobody_works_where_the_worker_was_killed(tmp_path: Path) -> None:

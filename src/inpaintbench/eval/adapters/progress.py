@@ -1,7 +1,8 @@
-"""How far programs are: what one says while it runs, the frames that it has written, and what items of like size took before.
+"""How far programs are: what one says while it runs, the frames that it has written, and what other clips took before.
 
 While a program works on an item a file beside its log says so (``ITEM.running``), and the process that started it holds a lock on
-that file: whoever dies leaves none. What it took is then written down for the next items (``times.jsonl``).
+that file: whoever dies leaves none. What it took is then written down for the next items of any run on this machine
+(``times.jsonl`` of the user's cache); the made clip that the check before a run begins with is the first of them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,14 @@ import json
 import re
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
+
+from inpaintbench.files import write_atomically
+from inpaintbench.models.weights import cache_folder
 
 _BAR = re.compile(
     r"\d+%\|[^|\r\n]*\| *(?P<done>[\d.]+)(?P<done_unit>[kMGT]?)/(?P<total>[\d.]+)(?P<total_unit>[kMGT]?)"
@@ -33,8 +39,8 @@ _TAIL_BYTES = 1 << 14
 # How the log of a program goes on when the next begins, and how its last line begins when it has ended (see ``starting.start``).
 _STARTED, _ENDED = "$ cd ", ("ended with exit status ", "took longer than ", "was killed by signal ")
 RUNNING, _TIMES = ".running", "times.jsonl"
-# How much larger or smaller an item of like size may be, and how many of the last ones are looked at.
-_LIKE, _LAST_BYTES = 2.0, 1 << 14
+# How much larger or smaller an item of like size may be; bytes of the last ones that are looked at, and of those that are kept.
+_LIKE, _LAST_BYTES, _KEPT_BYTES = 2.0, 1 << 16, 1 << 18
 
 
 class Progress(NamedTuple):
@@ -67,6 +73,16 @@ class Call(NamedTuple):
     """File of a frame that it writes, below ``folder``, with a place for the number; empty where it writes a video."""
     says: Sequence[str] = ()
     """Patterns of what it prints, as the field ``progress`` of its layout has them."""
+    program: str = ""
+    """Which one it is, with its weights and this machine: what it took is told of no other."""
+
+
+class Usual(NamedTuple):
+    """What a program took before, carried over to a clip of another size."""
+
+    seconds: float
+    share: float | None = None
+    """Size of the nearest clip that was timed, as a share of this one's, where none is of like size: a rough estimate then."""
 
 
 @contextmanager
@@ -85,8 +101,13 @@ def told(log: Path | None, call: Call) -> Iterator[None]:
             yield
     finally:
         beside.unlink(missing_ok=True)
-    with log.with_name(_TIMES).open("a", encoding="utf-8") as file:
-        file.write(f"{json.dumps([call.pixels, round(time.time() - call.since, 1)])}\n")
+    times = cache_folder(_TIMES)
+    with suppress(OSError):  # nowhere to keep it, or no room
+        times.parent.mkdir(parents=True, exist_ok=True)
+        with times.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps([call.program, call.pixels, round(time.time() - call.since, 1)])}\n")
+        if times.stat().st_size > _KEPT_BYTES:
+            write_atomically(times, times.read_bytes()[-_LAST_BYTES:].partition(b"\n")[2])
 
 
 def running(beside: Path) -> Call | None:
@@ -103,18 +124,32 @@ def running(beside: Path) -> Call | None:
     return None
 
 
-def usual_seconds(folder: Path, pixels: int) -> float | None:
-    """What so many pixels take, by the last item of like size whose times lie in a folder of logs; None where there is none."""
-    path = folder / _TIMES
-    if not path.exists():
-        return None
-    with path.open("rb") as file:
+def usual(program: str, pixels: int) -> Usual | None:
+    """What so many pixels take a program: as the last clip of like size by its size, else by a line through clips of other sizes,
+    or in proportion to the one that there is; None where there is none."""
+    path, known = cache_folder(_TIMES), []
+    with suppress(OSError), path.open("rb") as file:
         file.seek(max(path.stat().st_size - _LAST_BYTES, 0))
-        lines = re.findall(rb"^\[(\d+), ([\d.]+)\]$", file.read(), re.MULTILINE)
-    for before, seconds in reversed([(int(before), float(seconds)) for before, seconds in lines]):
-        if before and 1 / _LIKE <= pixels / before <= _LIKE:
-            return seconds * pixels / before
-    return None
+        for line in file.read().splitlines():
+            with suppress(ValueError, TypeError):  # a torn one
+                name, before, seconds = json.loads(line)
+                known += [(int(before), float(seconds))] if name == program and before else []
+    for before, seconds in reversed(known):
+        if 1 / _LIKE <= pixels / before <= _LIKE:
+            return Usual(seconds * pixels / before)
+    if not known:
+        return None
+    sizes, took = np.array(known, float).T
+    nearest = sizes[np.abs(np.log(sizes / pixels)).argmin()]
+    rate, start = np.polyfit(sizes, took, 1) if np.ptp(sizes) else (took.mean() / sizes[0], 0.0)
+    if rate <= 0 or start < 0:  # times that say nothing of a start, or of growth
+        rate, start = (took.sum() / sizes.sum(), 0.0) if start < 0 else (0.0, took.mean())
+    return Usual(float(start + rate * pixels), float(nearest / pixels))
+
+
+def ended_well(log: Path) -> bool:
+    """Return whether the program of a log came to its end."""
+    return log.exists() and log.read_bytes()[-_TAIL_BYTES:].rstrip().rpartition(b"\n")[2].startswith(_ENDED[0].encode() + b"0,")
 
 
 def progress_of(log: Path, call: Call) -> Progress | None:

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +21,10 @@ from inpaintbench.eval.adapters.exchange import Fit, Shape, departures, filled, 
 from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.layouts import READ, SUFFIX, TOLD, WRITTEN, FramesRule, Task, Window, layout_of
 from inpaintbench.eval.adapters.progress import Call, told
-from inpaintbench.eval.adapters.starting import Usage, both, has_card, scratch_folder, start
+from inpaintbench.eval.adapters.starting import Usage, both, has_card, machine, scratch_folder, start
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.ranges import Duration, Seed, Whole
-from inpaintbench.types import Frames, Hole, Prompts
+from inpaintbench.types import Frames, Hole, Prompts, content_id
 from inpaintbench.view import ItemView
 
 _ITEM_PLACES = ("{input}", "{output}")
@@ -134,6 +134,12 @@ class Command(Method):
         self.divisor: Divisor = self.layout.divisor if divisor is None else divisor
         self.lossy = self.layout.lossy
 
+    @cached_property
+    def _identity(self) -> str:
+        """The same for all runs of a program on this machine, whatever its seed."""
+        words = [] if self.layout.is_preset else self.commands
+        return content_id(self._name, str(self.folder), str(self._fixed["{weights}"]), repr(words), machine())
+
     @property
     def arguments(self) -> list[str]:
         """Program and arguments of the first command."""
@@ -222,7 +228,7 @@ class Command(Method):
             now, limit = time.time(), self.time_limit_seconds
             call = Call(
                 now - limit + until - time.monotonic(), now, limit, len(order), len(order) * math.prod(fit.size), *place,
-                str(written), self.layout.prediction or "", self.layout.progress,
+                str(written), self.layout.prediction or "", self.layout.progress, self._identity,
             )  # fmt: skip
             usage: Usage | None = None
             with told(self.log, call):
