@@ -176,15 +176,17 @@ def existing_run(run: Path) -> Workspace:
     return Workspace(run, create=False)
 
 
-def opened(run: Path) -> Workspace:
-    """The same with what a run that was stopped had finished; says in a sentence which those are.
+def opened(run: Path, *, going_on: str | None = None) -> Workspace:
+    """The same with what a run that was stopped had finished; says in a sentence which those are, but for steps whose names begin
+    as ``going_on``: the command does the rest of them.
 
     Raises:
         InputError: nothing was predicted there. WorkspaceError: another run holds it.
     """
     workspace = existing_run(run)
     for step in stopped(workspace):
-        console.warn(str(step))
+        if going_on is None or not step.step.startswith(going_on):
+            console.warn(str(step))
     return workspace
 
 

@@ -30,7 +30,7 @@ from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.models import torch_networks
 from inpaintbench.pages.words import count, interval, number
-from inpaintbench.steps import predict_step
+from inpaintbench.steps import predict_step, score_steps
 from inpaintbench.types import Dataset, Prediction, Score
 from inpaintbench.workspace import Workspace
 
@@ -73,7 +73,7 @@ def score(
         if "pose" not in of_choice:
             raise UsageError("--pose is of metrics that are not installed here")
         compute = replace(compute, pose=pose, pose_identity=str(attribute_at(of_choice["pose"])(pose)))
-    workspace = evaluate_options.opened(run)
+    workspace = evaluate_options.opened(run, going_on=f"{score_steps(protocol)}.")
     run_folder.bind(workspace, dataset)
     if networks.precision == "auto" and torch_networks.on_card(compute):
         # TF32 where it is close enough to float32, which is said.

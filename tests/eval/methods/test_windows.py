@@ -16,7 +16,7 @@ from program import run_here
 from scoring_probes import write_items
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.adapters.layouts import Cut, FramesRule, Layout, Window
+from inpaintbench.eval.adapters.layouts import Cut, FramesRule, Layout, Window, layouts
 from inpaintbench.eval.adapters.parts import Parts
 from inpaintbench.eval.adapters.starting import Usage
 from inpaintbench.eval.methods.command import Command
@@ -173,3 +173,49 @@ def test_an_item_goes_on_where_it_was(ends: str, tmp_path: Path) -> None:
     ]
     assert [row.blob for row in made[0]] == [row.blob for row in made[1]]
     assert len(made[0]) == 1
+
+
+def propainter(start: int, end: int, *, batch: int) -> list[int]:
+    """What each frame of a clip ``start..end`` is made of, as ProPainter's `inference_propainter.py` goes about it with its own
+    options: batches of flow, sub-videos of 80 that are completed and propagated, and frames that are made of others."""
+    frames = end - start
+    flow, done, image, result = [0] * (frames - 1), [0] * (frames - 1), [0] * frames, [0] * frames
+    for first in range(0, frames, batch):
+        places = range(max(first - 1, 0), min(first + batch, frames))
+        for place in places[:-1]:
+            flow[place] = hash((start + place, start + places[0], start + places[-1]))
+    for first in range(0, frames - 1, 80):
+        chunk = hash(tuple(flow[max(first - 5, 0) : first + 85]))
+        for place in range(first, min(first + 80, frames - 1)):
+            done[place] = hash((start + place, chunk))
+    for first in range(0, frames, 80):
+        places = range(max(first - 10, 0), min(first + 90, frames))
+        chunk = hash((start + places[0], start + places[-1], *done[places[0] : places[-1]]))
+        for place in range(first, min(first + 80, frames)):
+            image[place] = hash((start + place, chunk))
+    for middle in range(0, frames, 5):
+        near = range(max(middle - 5, 0), min(middle + 6, frames))
+        far = [place for place in range(max(middle - 40, 0), min(middle + 40, frames), 10) if place not in near][:9]
+        made = hash((*(image[place] for place in (*near, *far)), *done[near[0] : near[-1]]))
+        for place in near:
+            result[place] = hash((result[place], made))
+    return result
+
+
+@pytest.mark.parametrize("batch", [12, 8, 4, 2])  # by the width
+def test_windows_of_propainter_hold_all_that_its_result_depends_on(batch: int) -> None:
+    cut = layouts()["propainter"].cut
+    assert cut is not None
+    frames = 2500
+    whole = propainter(0, frames, batch=batch)
+
+    def same(cut: Cut) -> bool:
+        windows = cut.windows(frames)
+        assert len(windows) > 2
+        made = [propainter(one.start, one.end, batch=batch)[one.first - one.start : one.last - one.start] for one in windows]
+        return [result for part in made for result in part] == whole
+
+    assert same(cut)
+    assert not same(Cut(length=cut.length, before=cut.before - 80, after=cut.after)), "a sub-video less before"
+    assert not same(Cut(length=cut.length, before=cut.before, after=cut.after - 12)), "a batch of flow less after"
+    assert not same(Cut(length=cut.length, before=cut.before + 12, after=cut.after)), "sub-videos lie elsewhere"
