@@ -1,11 +1,12 @@
 """Released programs as they are, with made-up weights: whether they run by their presets, and their own measures beside ours.
 
-INPAINTBENCH_PROGRAMS=FOLDER INPAINTBENCH_TEST_ASSETS=ASSETS python bench/released_programs.py [--quick]
+INPAINTBENCH_PROGRAMS=FOLDER INPAINTBENCH_TEST_ASSETS=ASSETS python bench/released_programs.py [--quick] [PRESET ...]
 
 FOLDER/clones holds clones of the repositories, at the presets' commits: ``FuseFormer``, ``E2FGVI``, ``ProPainter``, ``lama`` and
 ``DiffuEraser``, or some of them. FOLDER/envs/PRESET is the environment of each: what `eval layouts env PRESET` names (of
 ``diffueraser``: its requirements.txt), with scikit-image and scipy for the measures. Weights are written into the clones and
-FOLDER/made, dataset and results beside them; all that stay for another time.
+FOLDER/made, dataset and results beside them; all that stay for another time. Presets that are named are run alone, so that
+several calls can work beside each other; "parts" is what is tried of ProPainter's windows.
 """
 
 from __future__ import annotations
@@ -13,22 +14,24 @@ from __future__ import annotations
 import csv
 import json
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import cv2
 import numpy as np
 
 import inpaintbench as ib
 from inpaintbench import frozen, video
 from inpaintbench.compute import Compute
+from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.adapters.environments import beside
+from inpaintbench.eval.methods.command import Command
 from inpaintbench.models import weights
-from inpaintbench.steps import predict_step
-from inpaintbench.types import Prediction
-from inpaintbench.workspace import Workspace
+from inpaintbench.view import ItemView
 
 # Clips of the test assets, and the moving object that hides a part of each.
 CLIPS = {
@@ -77,18 +80,24 @@ def main() -> int:
         print("Not measured here: INPAINTBENCH_PROGRAMS names no folder of clones, or INPAINTBENCH_TEST_ASSETS no clips.")
         return 0
     folder, assets = (Path(str(name)).absolute() for name in given)
-    there = [program for program in PROGRAMS if (folder / "clones" / program.folder).is_dir()]
+    only = [word for word in sys.argv[1:] if not word.startswith("-")]
+    there = [
+        program for program in PROGRAMS if (folder / "clones" / program.folder).is_dir() and (not only or program.preset in only)
+    ]
     made = folder / "made"
     made.mkdir(parents=True, exist_ok=True)
     (made / "mmcv.py").write_text(beside("e2fgvi")["mmcv.py"], encoding="utf-8")
+    # For the programs: one thread, made-up networks in place of those that PyTorch would fetch, and the module mmcv.
+    paths = os.pathsep.join(filter(None, [str(made), os.environ.get("PYTHONPATH")]))
+    os.environ.update(OMP_NUM_THREADS="1", TORCH_HOME=str(made), PYTHONPATH=paths)
     _networks(made)
     dataset = _dataset(folder, assets)
     print(
-        f"{len(CLIPS)} clips of 432x240, {FRAMES} frames, of films and of moving objects' masks, by `build benchmark` and "
-        "`eval run --method PRESET --program CLONE`; one thread, on a busy machine. The code is that of the presets' commits, "
+        f"{len(CLIPS)} clips of 432x240, {FRAMES} frames, of films and of moving objects' masks, each preset run by the class "
+        "that `eval run` runs it by, without the check before a run; one thread. The code is that of the presets' commits, "
         "unchanged.\n"
     )
-    print("| program | ran | with | seconds a clip |\n|---|---|---|---|")
+    print("| program | ran | with | CPU seconds a clip |\n|---|---|---|---|")
     for program in there:
         print(_ran(program, folder, dataset), flush=True)
     print(
@@ -99,6 +108,8 @@ def main() -> int:
     for program in there:
         for row in _measures(program, folder, dataset) if program.protocol else ():
             print(row, flush=True)
+    if (folder / "clones" / "ProPainter").is_dir() and (not only or "parts" in only):
+        _windows(folder, assets)
     return 0
 
 
@@ -123,6 +134,9 @@ def _networks(made: Path) -> None:
 
 
 def _dataset(folder: Path, assets: Path) -> Path:
+    made = folder / "WORKSPACE" / "exports" / "benchmark"
+    if (made / frozen.MANIFEST).exists():
+        return made
     for name, (film, mask) in CLIPS.items():
         sources = folder / "CLIPS" / name, folder / "MASKS" / name
         for source in sources:
@@ -132,12 +146,7 @@ def _dataset(folder: Path, assets: Path) -> Path:
             (sources[1] / f"{place:05d}.png").write_bytes((assets / MASKS / mask / f"{place:05d}.png").read_bytes())
     words = ["build", "benchmark", "--clips", "CLIPS", "--masks", "MASKS", "--out", "WORKSPACE", "--workers", "1"]
     subprocess.run([sys.executable, "-m", "inpaintbench", *words], cwd=folder, check=True, capture_output=True)
-    return folder / "WORKSPACE" / "exports" / "benchmark"
-
-
-def _environment(folder: Path, **more: str) -> dict[str, str]:
-    paths = os.pathsep.join(filter(None, [str(folder / "made"), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "OMP_NUM_THREADS": "1", "TORCH_HOME": str(folder / "made"), "PYTHONPATH": paths, **more}
+    return made
 
 
 def _python(program: Program, folder: Path) -> str:
@@ -145,36 +154,44 @@ def _python(program: Program, folder: Path) -> str:
 
 
 def _ran(program: Program, folder: Path, dataset: Path) -> str:
-    """Make the weights, run the program, and tell of it."""
-    clone, made, env = folder / "clones" / program.folder, folder / "made", _environment(folder)
+    """Make the weights, run the program on each clip that has no result yet, and tell of it."""
+    clone, made = folder / "clones" / program.folder, folder / "made"
     if not (made / f"{program.preset}.done").exists():
         words = [_python(program, folder), str(BENCH / "_made_weights.py"), program.preset, str(made)]
-        subprocess.run(words, cwd=clone, env=env, check=True, capture_output=True)
+        subprocess.run(words, cwd=clone, check=True, capture_output=True)
         (made / f"{program.preset}.done").touch()
-    weights_given = f",weights={program.weights.format(made=made)}" if program.weights else ""
-    method = f"{program.preset}{weights_given},python={_python(program, folder)},device=any"
-    words = ["eval", "run", str(dataset), "--run", f"RUN/{program.preset}", "--workers", "1", "--time-limit", str(LIMIT_SECONDS)]
-    words += ["--method", method, "--program", str(clone)]
-    done = subprocess.run(
-        [sys.executable, "-m", "inpaintbench", *words], cwd=folder, env=env, capture_output=True, text=True, check=False
-    )
-    logs_of = folder / "RUN" / program.preset / "logs/methods" / program.preset
-    logs = [path.read_text() for path in logs_of.glob("*.txt") if path.stem != "made clip"]  # which the check before a run makes
-    if done.returncode or not logs:
-        return f"| {program.title} | no: {done.stderr.strip().splitlines()[-1]} | {program.needed} | |"
-    seconds = np.mean([float(text.rstrip().rpartition("after ")[2].removesuffix(" s")) for text in logs])
-    ran = sum(1 for _ in _results(program, folder, dataset))
-    return f"| {program.title} | {ran} of {len(CLIPS)} | {program.needed} | {seconds:.0f} |"
+    weights_given = program.weights.format(made=made) or None
+    method = Command(
+        layout=program.preset, folder=str(clone), weights=weights_given, python=_python(program, folder), device="any",
+        time_limit_seconds=LIMIT_SECONDS,
+    )  # fmt: skip
+    seconds, why = [], ""
+    for row in frozen.load(dataset).items:
+        path = _result(program, folder, row)
+        if not path.exists():
+            method.log = path.with_suffix(".txt")
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            try:
+                frames = method.inpaint(frozen.input_view(dataset, row))
+            except NotMeasurable as error:
+                why = f": {error}"
+                continue
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            np.savez(path, frames=frames, seconds=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        seconds.append(float(np.load(path)["seconds"]))
+    return f"| {program.title} | {len(seconds)} of {len(CLIPS)}{why} | {program.needed} | {np.mean(seconds or [np.nan]):.0f} |"
+
+
+def _result(program: Program, folder: Path, row: Any) -> Path:
+    return folder / "RUN" / program.preset / f"{row['item_id']}.npz"
 
 
 def _results(program: Program, folder: Path, dataset: Path) -> Iterator[tuple[Any, Any, Any]]:
     """Truth, hole, and the truth with the program's result in the hole, of each item."""
-    run = Workspace(folder / "RUN" / program.preset)
-    blobs = {row.item_id: row.blob for row in run.table("predictions", Prediction, step=predict_step(program.preset))}
     for row in frozen.load(dataset).items:
-        if blobs.get(row["item_id"]):
+        if (path := _result(program, folder, row)).exists():
             truth, hole = frozen.truth_and_hole(dataset, row)
-            yield truth, hole, np.where(hole[..., None], video.read_frames(run.blobs.path(blobs[row["item_id"]])), truth)
+            yield truth, hole, np.where(hole[..., None], np.load(path)["frames"], truth)
 
 
 def _measures(program: Program, folder: Path, dataset: Path) -> Iterator[str]:
@@ -189,10 +206,10 @@ def _measures(program: Program, folder: Path, dataset: Path) -> Iterator[str]:
 
 
 def _of_videos(program: Program, folder: Path, results: list[tuple[Any, Any, Any]]) -> dict[str, float]:
-    path = folder / "clips.npz"
+    path = folder / f"clips-{program.preset}.npz"
     np.savez(path, truth=np.stack([one[0] for one in results]), made=np.stack([one[2] for one in results]))
     words = [_python(program, folder), str(BENCH / "_their_measures.py"), str(path), str(weights.path_of("i3d-rgb-imagenet"))]
-    env = _environment(folder, MPLBACKEND="Agg")
+    env = {**os.environ, "MPLBACKEND": "Agg"}
     told = subprocess.run(words, cwd=folder / "clones" / program.folder, env=env, capture_output=True, text=True, check=True)
     values: dict[str, float] = json.loads(told.stdout.splitlines()[-1])
     return values
@@ -209,7 +226,7 @@ def _of_pictures(program: Program, folder: Path, results: list[tuple[Any, Any, A
             video.write_image(places[0] / f"{name}_mask.png", hole[frame] * np.uint8(255))
             video.write_image(places[1] / f"{name}_mask.png", made[frame])
     words = ["configs/eval2_cpu.yaml", *map(str, places), str(folder / "table" / "lama.csv")]
-    env = _environment(folder, PYTHONPATH=str(clone))
+    env = {**os.environ, "PYTHONPATH": str(clone)}
     subprocess.run(
         [_python(program, folder), str(BENCH / "_their_measures.py"), "pictures", *words],
         cwd=clone,
@@ -222,6 +239,45 @@ def _of_pictures(program: Program, folder: Path, results: list[tuple[Any, Any, A
     means = {(name, kind): value for name, kind, value in zip(rows[0], rows[1], _row(rows, "total"), strict=True)}
     names = {"ssim": "ssim", "lpips": "lpips", "fid": "fid", "lama_f1": "lpips_fid100_f1"}
     return {ours: float(means[theirs, "mean"]) for ours, theirs in names.items()}
+
+
+def _windows(folder: Path, assets: Path) -> None:
+    """Where ProPainter's result on a part of a clip is that on the whole, at small constants in the place of its own: sub-videos
+    of 12 frames, which are also the batches of its flow."""
+
+    program = next(program for program in PROGRAMS if program.preset == "propainter")
+    options = {"subvideo_length": 12, "neighbor_length": 4, "ref_stride": 4, "raft_iter": 2}
+    print(
+        "\nProPainter on 96 frames of 128x128 with a moving hole, with "
+        + ", ".join(f"`--{name} {value}`" for name, value in options.items())
+        + ": a part of the clip against the whole. By its code results are the same from three sub-videos (36) behind a new "
+        "beginning on, and up to 30 frames before a new end, 36 with whole batches of flow.\n"
+    )
+    print("| part | frames that differ from the whole clip's | largest difference of a level there |\n|---|---|---|")
+    film = video.read_frames(assets / "videos/scenery" / CLIPS["palmtrees"][0])
+    frames = np.stack([cv2.resize(film[place % len(film)], (128, 128)) for place in range(96)])
+    hole = np.zeros(frames.shape[:3], np.bool_)
+    for place in range(len(hole)):
+        hole[place, 40:72, place % 80 : place % 80 + 32] = True
+    method = Command(
+        layout=program.preset, folder=str(folder / "clones" / program.folder), python=_python(program, folder), device="any",
+        time_limit_seconds=LIMIT_SECONDS,
+    )  # fmt: skip
+    method.commands[0] += [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    given, whole = np.where(hole[..., None], np.uint8(0), frames), np.empty(0)
+    for first, last in ((0, 96), (0, 84), (12, 96)):
+        path = folder / "RUN" / f"part-{first}-{last}.npy"
+        if not path.exists():
+            method.log = path.with_suffix(".txt")
+            np.save(path, method.inpaint(ItemView.of_arrays(input=given[first:last], hole=hole[first:last])))
+        made = np.load(path)
+        if last - first == len(frames):
+            whole = made
+            continue
+        apart = np.abs(made.astype(int) - whole[first:last]).max(axis=(1, 2, 3))
+        differing = np.flatnonzero(apart) + first
+        which = f"{len(differing)}, {differing[0]} to {differing[-1]}" if len(differing) else "none"
+        print(f"| frames {first} to {last - 1} | {which} | {apart.max()} |", flush=True)
 
 
 def _row(rows: list[list[str]], name: str) -> list[str]:
