@@ -26,6 +26,8 @@ from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.degradations import generator
+from inpaintbench.wings.chalearn.degradations.generator import FingerprintDegradation
 from inpaintbench.wings.chalearn.fingerprints import skin
 from inpaintbench.wings.chalearn.fingerprints.estimation import (
     estimate_orientation,
@@ -39,10 +41,8 @@ from inpaintbench.wings.chalearn.fingerprints.impressions import draw_impression
 from inpaintbench.wings.chalearn.fingerprints.master import master, orientation, ridge_period, select_backend
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Elastic, Finger, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth
-from inpaintbench.wings.chalearn.generators import fingerprint_degradation
-from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
+from inpaintbench.wings.chalearn.fingerprints.source import REACH_PIXELS, STRENGTH_PIXELS
 from inpaintbench.wings.chalearn.metrics.minutiae import find_minutiae
-from inpaintbench.wings.chalearn.sources.fingerprints import REACH_PIXELS, STRENGTH_PIXELS
 
 Picture = npt.NDArray[np.uint8]
 BORDER = 40
@@ -210,12 +210,12 @@ def _degradation_rate(leaf: FingerprintDegradation, views: Sequence[ItemView]) -
 
 
 def _rate_with_plain_field(leaf: FingerprintDegradation, views: Sequence[ItemView]) -> float:
-    kept = skin.elastic_field, fingerprint_degradation.warp
-    skin.elastic_field, fingerprint_degradation.warp = _plain_field, _plain_warp  # type: ignore[assignment]
+    kept = skin.elastic_field, generator.warp
+    skin.elastic_field, generator.warp = _plain_field, _plain_warp  # type: ignore[assignment]
     try:
         return _degradation_rate(leaf, views)
     finally:
-        skin.elastic_field, fingerprint_degradation.warp = kept  # type: ignore[assignment]
+        skin.elastic_field, generator.warp = kept  # type: ignore[assignment]
 
 
 def _plain_field(height: int, width: int, *, seed: int, strength: float, reach: float) -> Any:

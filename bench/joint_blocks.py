@@ -15,7 +15,7 @@ import numpy as np
 
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.generators.joint_blocks import JointBlocks
+from inpaintbench.wings.chalearn.joint_blocks import JointBlocks
 
 HEIGHT, WIDTH, MARGIN = 700, 500, 100
 JOINTS = 16

@@ -22,10 +22,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from inpaintbench.view import ItemView
+from inpaintbench.wings.chalearn.degradations.generator import FingerprintDegradation
 from inpaintbench.wings.chalearn.fingerprints.impressions import printed
 from inpaintbench.wings.chalearn.fingerprints.master import master
-from inpaintbench.wings.chalearn.generators.fingerprint_degradation import FingerprintDegradation
-from inpaintbench.wings.chalearn.sources.fingerprints import FingerprintSource
+from inpaintbench.wings.chalearn.fingerprints.source import FingerprintSource
 
 DOCS = Path(__file__).parent.parent / "docs"
 SHEETS = {

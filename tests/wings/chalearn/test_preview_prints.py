@@ -14,9 +14,9 @@ from inpaintbench.errors import InputError
 from inpaintbench.masks.gallery import quantity_of
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.recipes.preview import Backdrop, backdrops, check, own_stills, panels
-from inpaintbench.wings.chalearn.backdrops import PRINTS
 from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
+from inpaintbench.wings.chalearn.fingerprints.source import PRINTS
 
 WIDTH, HEIGHT = 150, 180
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "source": {
-        "fingerprints": "inpaintbench.wings.chalearn.sources.fingerprints:FingerprintSource",
-        "people": "inpaintbench.wings.chalearn.sources.people:PeopleSource",
+        "fingerprints": "inpaintbench.wings.chalearn.fingerprints.source:FingerprintSource",
+        "people": "inpaintbench.wings.chalearn.annotated_people.source:PeopleSource",
     },
     "mask generator": {
-        "joint_blocks": "inpaintbench.wings.chalearn.generators.joint_blocks:JointBlocks",
-        "fingerprint_degradation": "inpaintbench.wings.chalearn.generators.fingerprint_degradation:FingerprintDegradation",
+        "joint_blocks": "inpaintbench.wings.chalearn.joint_blocks:JointBlocks",
+        "fingerprint_degradation": "inpaintbench.wings.chalearn.degradations.generator:FingerprintDegradation",
     },
     "method": {
         "decaption_median": "inpaintbench.wings.chalearn.methods.decaption_median:DecaptionMedian",
@@ -89,7 +89,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
     },
     "questions of a judge": {"decaption": "inpaintbench.wings.chalearn.protocols:QUESTIONS"},
     "backdrop": {
-        "print": "inpaintbench.wings.chalearn.backdrops:PRINTS",
-        "undistorted": "inpaintbench.wings.chalearn.backdrops:PRINTS",
+        "print": "inpaintbench.wings.chalearn.fingerprints.source:PRINTS",
+        "undistorted": "inpaintbench.wings.chalearn.fingerprints.source:PRINTS",
     },
 }

@@ -38,11 +38,11 @@ from inpaintbench.recipes.stages import SourceSpec, check_sources, require
 from inpaintbench.steps import AXES_OF_ITEMS, KNOWN, MEASURED_MASKS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Plain, Source, content_id
 from inpaintbench.wings.chalearn.degradations.backgrounds import check_photographs, list_photographs
+from inpaintbench.wings.chalearn.degradations.generator import MOST_STRENGTH
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import orientation_in_truth, points_in_truth
-from inpaintbench.wings.chalearn.generators.fingerprint_degradation import MOST_STRENGTH
+from inpaintbench.wings.chalearn.fingerprints.source import PRINT_LICENCE
 from inpaintbench.wings.chalearn.items import Sliced, write_items
-from inpaintbench.wings.chalearn.sources.fingerprints import PRINT_LICENCE
 from inpaintbench.workspace import Blobs, Workspace
 
 GENERATOR = "fingerprint_degradation"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.types import Joint
 from inpaintbench.wings.chalearn.annotated_people.base import Box, Person
-from inpaintbench.wings.chalearn.sources.people import CropRule, clipped, cut_out
+from inpaintbench.wings.chalearn.annotated_people.source import CropRule, clipped, cut_out
 
 RULE = CropRule(shortest_side=10)
 CORNERS = ((100, 100), (199, 100), (100, 299), (199, 299))

@@ -15,7 +15,7 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import canonical_json
 from inpaintbench.wings.chalearn.fingerprints.fingers import NATURAL_LAW
 from inpaintbench.wings.chalearn.fingerprints.records import CLASSES, Print
-from inpaintbench.wings.chalearn.sources.fingerprints import FingerprintSource
+from inpaintbench.wings.chalearn.fingerprints.source import FingerprintSource
 
 
 def test_classes_follow_the_law_after_any_number_of_fingers() -> None:

@@ -15,7 +15,7 @@ from inpaintbench.curation.sources.base import Footage
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.types import canonical_json
 from inpaintbench.wings.chalearn.annotated_people.matlab import MPII_JOINTS
-from inpaintbench.wings.chalearn.sources.people import PeopleSource
+from inpaintbench.wings.chalearn.annotated_people.source import PeopleSource
 
 SQUARE = [(0, 101, 101, 1), (1, 181, 101, 1), (2, 101, 201, 0)]
 

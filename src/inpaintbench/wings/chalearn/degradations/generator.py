@@ -39,8 +39,8 @@ class FingerprintDegradation(Generator):
     """A print with worn lines and, in soft regions, blur, fading, low contrast, low resolution, rotation; on a background.
 
     Source: "ChaLearn Looking at People: inpainting and denoising challenges" (2021), track 3. ``as-published`` is its recipe
-    with its oddities (``masks.fingerprints.published``); ``corrected`` is the same idea without them, with dry and wet skin and
-    opaque blocks besides (``masks.fingerprints.corrected``). Lengths are those at 500 pixels per inch and grow with the
+    with its oddities (``published``); ``corrected`` is the same idea without them, with dry and wet skin and
+    opaque blocks besides (``corrected``). Lengths are those at 500 pixels per inch and grow with the
     print's. The effects are laid on the undistorted print and bent with it by its elastic field, so every ridge of the input
     lies where it does in the truth. Without effects ``corrected`` on white, and either recipe on ``none``, gives the truth
     itself. Each effect has its own random stream: neither strength nor the other effects change what is drawn for it.

@@ -14,7 +14,7 @@ from inpaintbench.errors import InputError, Rejected
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Joint
 from inpaintbench.view import ItemView
-from inpaintbench.wings.chalearn.generators.joint_blocks import JointBlocks, size_limits
+from inpaintbench.wings.chalearn.joint_blocks import JointBlocks, size_limits
 
 NAMES = ("wrist", "elbow", "shoulder", "knee", "nose")
 

@@ -22,9 +22,9 @@ from inpaintbench.errors import InputError, Rejected, UnknownNameError
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.view import ItemView
 from inpaintbench.wings.chalearn.degradations.backgrounds import MATERIALS
+from inpaintbench.wings.chalearn.degradations.generator import EFFECTS, MOST_STRENGTH, FingerprintDegradation
 from inpaintbench.wings.chalearn.fingerprints.fields import elastic_field, warp
 from inpaintbench.wings.chalearn.fingerprints.records import Elastic, Finger, Impression, Print
-from inpaintbench.wings.chalearn.generators.fingerprint_degradation import EFFECTS, MOST_STRENGTH, FingerprintDegradation
 
 HEIGHT, WIDTH = 200, 138
 RECIPES = ("corrected", "as-published")

@@ -1,1 +1,0 @@
-"""Masks and degradations of the challenges."""
