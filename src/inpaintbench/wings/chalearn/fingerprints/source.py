@@ -141,6 +141,7 @@ def _master(finger: Finger) -> npt.NDArray[np.uint8]:
     return master(finger)
 
 
+# Prints that a preview shows degradations over.
 _MOST_PRINTS = 24
 
 
