@@ -5,8 +5,21 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from inpaintbench.annotate.statistics.davidson import Design, Spread, davidson, estimate_spread, fit, probabilities, unconnected
+from inpaintbench.annotate.statistics.davidson import PRIOR, Design, Spread, estimate_spread, fit, probabilities, unconnected
 from inpaintbench.errors import InputError
+
+
+def davidson(wins: np.ndarray, ties: np.ndarray, *, prior: float = PRIOR) -> tuple[np.ndarray, np.ndarray]:
+    """Strengths with mean 0 and log nu, ``float64[..., methods]`` and ``float64[...]``, without positions or raters.
+
+    ``wins``, ``float64[..., methods, methods]``: how often the row beat the column; of ``ties`` each counts once, on either side.
+    """
+    first, second = np.triu_indices(wins.shape[-1], 1)
+    tied = ties + np.swapaxes(ties, -1, -2)
+    counts = np.stack([wins[..., first, second], wins[..., second, first], tied[..., first, second]], axis=-1)
+    design = Design(wins.shape[-1], first, second, np.zeros_like(first), position=False)
+    fitted = fit(design, counts.reshape(-1, len(first), 3), prior=prior)
+    return fitted.strengths.reshape(wins.shape[:-1]), fitted.log_nu.reshape(wins.shape[:-2])
 
 
 def draws(seed: int, *, methods: int, votes: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
