@@ -196,6 +196,23 @@ def test_a_run_in_progress_shows_what_is_there(own: Path) -> None:
     assert found.values["psnr/hole", "telea"].tolist() == whole.values["psnr/hole", "telea"].tolist()
 
 
+def test_what_a_method_in_progress_has_predicted_plays(own: Path, tmp_path: Path) -> None:
+    run = own / "runs" / "b"
+    workspace = Workspace(run, create=False)
+    step = predict_step("telea")
+    keys = workspace.ledger(step, Prediction).columns(Prediction).columns["key"].to_pylist()
+    Plan(step, "predictions", Prediction, pa.table({"key": keys, "subject_id": keys, "name": keys}), []).begin(workspace)
+    (run / "tables" / "predictions" / f"{step}.parquet").unlink()
+    shutil.rmtree(run / "tables" / "scores")
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    query = {"runs": ["0/runs/b"], "item": ["i1"]}
+    assert [one.label for one in bench.joined(query).methods] == ["navier_stokes", "telea"]
+    shown = bench.shown(query)
+    assert [one["label"] for one in shown["players"]] == ["truth", "input", "navier_stokes", "telea"]
+    assert shown["missing"] == {}
+
+
 def test_a_dataset_is_looked_at_before_any_run(world: Path) -> None:
     found = of_dataset(Folders([world]), "0/waves")
     assert (found.kind, found.methods, len(found.ids)) == ("dataset", [], 3)

@@ -34,7 +34,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.pages.colours import method_styles
 from inpaintbench.pages.page import as_json
 from inpaintbench.pages.words import count
-from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, score_step
+from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, predicted_label, score_step
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute as Fact
 from inpaintbench.types import Clip, Dataset, Plain, Score, Selection, Source
@@ -426,7 +426,7 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
     place = pa.array(joined.ids)
     labels = [(run, label) for run, table in rows for label in sorted(table["method"].unique().to_pylist())]
     if not any(table.num_rows for _, table in rows):
-        labels = [(run, label) for run in runs for label in run.predicted]
+        labels = [(run, label) for run in runs for label in dict.fromkeys([*run.predicted, *_going(run, folders)])]
     often, titles = Counter(label for _, label in labels), Counter(run.title for run, _ in rows)
     references = {run.key: references_in(Workspace(folders.place(run.key), create=False)) for run in runs}
     for run, label in labels:
@@ -473,6 +473,12 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
             lacking = table.filter(pc.equal(pc.binary_join_element_wise(table["metric"], table["region"], "/"), joined.default))
             labels_of = {label: at[name] for (key, label), name in of.items() if key == run.key}
             joined.failures += _failures(lacking, labels_of, {item_id: spot for spot, item_id in enumerate(joined.ids)})
+
+
+def _going(run: Thing, folders: Folders) -> list[str]:
+    """Methods that predict now."""
+    steps = (plan.step for plan, _ in in_progress(Workspace(folders.place(run.key), create=False)))
+    return [label for step in steps if (label := predicted_label(step)) is not None]
 
 
 def _in_order(found: Sequence[Quantity], protocol: str) -> list[Quantity]:

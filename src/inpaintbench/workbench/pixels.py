@@ -23,7 +23,7 @@ from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.gallery import frame_errors
 from inpaintbench.eval.report.media import PredictionMedia
-from inpaintbench.eval.scoring.run_folder import predictions_of
+from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Clip, Frames, Hole, Plain, Prediction, canonical_json
@@ -102,7 +102,7 @@ class ItemMedia:
                 else frozen.input_view(self.root, row, oracle_mask=True).input
             )
         workspace = Workspace(part.run, create=False)
-        rows = [one for one in predictions_of(workspace, part.label)[0] if one.item_id == item_id]
+        rows = _predicted(workspace, part.label, item_id)
         row = self.row(item_id)
         if not rows:
             return None
@@ -130,10 +130,19 @@ class ItemMedia:
 def _blob(part: Part, item_id: str) -> str:
     if part.run is None:
         return ""
-    workspace, wanted = Workspace(part.run, create=False), ["item_id", "blob"]
-    step = predict_step(part.label)
-    rows = workspace.columns("predictions", Prediction, columns=wanted, where=("item_id", [item_id]), step=step)
-    return ",".join(rows["blob"].to_pylist())
+    return ",".join(row.blob for row in _predicted(Workspace(part.run, create=False), part.label, item_id))
+
+
+def _predicted(workspace: Workspace, label: str, item_id: str) -> list[Prediction]:
+    """The prediction of an item, also of a step that is not at its end."""
+    step = predict_step(label)
+    if step in workspace.steps("predictions"):
+        rows = workspace.columns("predictions", Prediction, where=("item_id", [item_id]), step=step).to_pylist()
+    else:
+        going = ((plan, stored) for plan, stored in in_progress(workspace) if plan.step == step)
+        found = (row for plan, stored in going for table in stored.rows(plan.entries(stored)) for row in table.to_pylist())
+        rows = [row for row in found if row["item_id"] == item_id]
+    return [Prediction(**row) for row in rows]
 
 
 def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *, manner: str = "") -> dict[str, Any]:
