@@ -226,6 +226,11 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no dataset": (("eval", "run", "--for=predictions", "empty", "--run", "r", "--method", "telea"), "is not a frozen dataset"),
     "no predictions": (("eval", "report", "DATASET", "--run", "w0"), "run `inpaintbench eval run --for scores"),
     "no run folder": (("eval", "run", "--for=scores", "DATASET", "--run", "nix"), "no run folder 'nix'; `inpaintbench eval run"),
+    "a run's name with a space": (("eval", "run", "--for=scores", "DATASET", "--run", "n x"), "--run 'n x'` makes it"),
+    "a film as run": (("eval", "verify", "videos/good.mp4"), "'videos/good.mp4' is no archive of `eval paper` (paper.zip)"),
+    "a film to view": (("view", "videos/good.mp4"), "'videos/good.mp4' is a film; `inpaintbench curation clips --sources FOLDER"),
+    "a file to view": (("view", "a-file"), "'a-file' is a file; give the folder of what it belongs to"),
+    "nothing to view": (("view", "nowhere"), "'nowhere' is neither a folder nor a dataset of the Hub"),
     "a demo with settings": (("build", "devil", "--demo", "--size", "64x64", "--out", "w"), "--size does nothing beside --demo"),
     "no method": (("eval", "run", "--for=predictions", "DATASET", "--run", "r"), "no method: give --method, --saved or"),
     "bad label": (

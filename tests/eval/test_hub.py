@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import huggingface_hub.constants
 import pytest
@@ -14,8 +16,10 @@ from scoring_probes import write_items
 from web_server import Answer, WebServer
 
 from inpaintbench import frozen
+from inpaintbench.cli.reporting import parse_viewed, view
 from inpaintbench.errors import InputError, NetworkError
 from inpaintbench.eval.scoring.parts import frozen_or_hub
+from inpaintbench.workbench.server import Server
 
 COMMIT = "1" * 40
 NAME = "somebody/clips"
@@ -32,7 +36,7 @@ def publish(server: WebServer, files: dict[str, bytes], *, revision: str = "main
     for name, body in files.items():
         etag = hashlib.sha1(body).hexdigest()
         headers = {"X-Repo-Commit": COMMIT}
-        server.answers[f"/datasets/{NAME}/resolve/{COMMIT}/{name}"] = [Answer(body, headers=headers, etag=etag)]
+        server.answers[f"/datasets/{NAME}/resolve/{COMMIT}/{quote(name)}"] = [Answer(body, headers=headers, etag=etag)]
 
 
 def json_answer(value: object, status: int = 200, **headers: str) -> Answer:
@@ -72,6 +76,26 @@ def test_a_dataset_of_the_hub_is_brought_once_and_loads(server: WebServer, files
 def test_a_revision_may_be_named(server: WebServer, files: dict[str, bytes]) -> None:
     publish(server, files, revision="v1")
     assert frozen.load(frozen_or_hub(f"{NAME}@v1")).name == "probes"
+
+
+def test_view_shows_a_dataset_of_the_hub_whose_files_are_links(
+    server: WebServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = write_items(tmp_path / "made", count=1, frames=(2,))
+    write_one_file(tmp_path / "made", dataset)
+    place = tmp_path / "made"
+    publish(server, {str(path.relative_to(place)): path.read_bytes() for path in place.rglob("*") if path.is_file()})
+    shown: list[dict[str, Any]] = []
+
+    def look(bench: Server) -> None:
+        query = {"dataset": ["0/"], "item": ["item 0"]}
+        shown.append({"ids": bench.bench.joined(query).ids, **bench.bench.shown(query)})
+
+    monkeypatch.setattr(Server, "serve_forever", look)
+    view([parse_viewed(NAME)], open_browser=False)
+    assert shown[0]["ids"] == ["item 0"]
+    assert [one["label"] for one in shown[0]["players"]] == ["truth", "input"]
+    assert shown[0]["missing"] == {}
 
 
 def test_a_folder_comes_before_the_hub(server: WebServer, tmp_path: Path) -> None:

@@ -659,7 +659,7 @@ def test_folders_of_several_names_are_all_told_where_none_is_there(tmp_path: Pat
     with pytest.raises(InputError) as caught:
         find(tmp_path, "vor")
     assert str(caught.value).endswith(
-        "which has the folders 'fg_bg' and 'mask'; looked for clips in 'fg_bg' or 'FG_BG', masks in 'mask' or 'masks' or 'MASK',"
+        "which has clips in 'fg_bg' or 'FG_BG', masks in 'mask' or 'masks' or 'MASK',"
         " truths in 'bg' or 'background' or 'BG'; it has 'inputs'"
     )
 

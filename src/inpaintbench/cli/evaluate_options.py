@@ -171,8 +171,11 @@ class Networks:
 
 def existing_run(run: Path) -> Workspace:
     """The run folder ``run``, as it is; ``InputError`` where nothing was predicted there."""
+    if run.is_file():
+        raise InputError(f"{str(run)!r} is a file; give the folder of a run")
     if not (run / "workspace.json").exists():
-        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {run}` makes it")
+        again = shlex.quote(console.shown(run))
+        raise InputError(f"no run folder {str(run)!r}; `inpaintbench eval run DATASET --run {again}` makes it")
     return Workspace(run, create=False)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -299,7 +300,8 @@ def environment(
     for file, words in written.items():
         file.write_text(words, encoding="utf-8")
         console.say(f"wrote {file}")
-    console.say(how.format(made, main, python_of(name)))
+    quoted = [shlex.quote(console.shown(path)) for path in (made, main)]
+    console.say(how.format(*quoted, python_of(name)))
     if files:
-        console.say(f"export PYTHONPATH={out.absolute()}")
+        console.say(f"export PYTHONPATH={shlex.quote(str(out.absolute()))}")
     console.tell_next("eval", "check", f"{name},python={made / 'bin' / 'python'}", "--program", "FOLDER")

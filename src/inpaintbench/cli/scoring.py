@@ -182,6 +182,8 @@ def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = Non
             raise UsageError("an archive of `eval paper` is proved alone: leave out --repair and --dataset")
         verify_archive(run)
         return
+    if run.is_file():
+        raise InputError(f"{str(run)!r} is no archive of `eval paper` ({ARCHIVE}); give one, or the folder of a run")
     workspace = evaluate_options.existing_run(run)
     found = proof(workspace)
     for one in found.damaged:

@@ -28,7 +28,7 @@ def test_every_environment_is_a_preset_s_and_names_its_commit() -> None:
 
 
 def test_an_environment_is_printed_or_written(tmp_path: Path) -> None:
-    out = tmp_path / "environment"
+    out = tmp_path / "an environment"
     printed = CliRunner().invoke(app, ["layouts", "env", "e2fgvi"], catch_exceptions=False, env={"COLUMNS": "300"})
     assert "mmcv-full 1.4.8 is replaced by mmcv.py" in printed.output
     told = CliRunner().invoke(
@@ -36,7 +36,8 @@ def test_an_environment_is_printed_or_written(tmp_path: Path) -> None:
     )
     assert (out / "requirements.txt").read_text() == requirements("e2fgvi")
     assert (out / "mmcv.py").read_text() == beside("e2fgvi")["mmcv.py"]
-    assert f"export PYTHONPATH={out}" in told.output
+    assert f"export PYTHONPATH='{out}'" in told.output
+    assert f"--python '{out / 'venv'}' --requirement '{out / 'requirements.txt'}'" in told.output
     CliRunner().invoke(app, ["layouts", "env", "propainter", "--out", str(out / "other")], catch_exceptions=False)
     assert [path.name for path in (out / "other").iterdir()] == ["requirements.txt"]
     with pytest.raises(InputError, match=r"has a requirements\.txt that says something else"):

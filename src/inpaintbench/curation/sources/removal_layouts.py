@@ -148,13 +148,9 @@ def find(root: Path, layout: str, *, allow_unmatched: bool = False) -> Matched:
         for names in (known.inputs, known.masks, known.truths)
     )
     if inputs is None or masks is None:
-        wanted = " and ".join(repr(names[0]) for names in (known.inputs, known.masks))
         kinds = {"clips": known.inputs, "masks": known.masks, "truths": known.truths}
         looked = ", ".join(f"{kind} in {' or '.join(map(repr, names))}" for kind, names in kinds.items() if names)
-        raise InputError(
-            f"{str(root)!r} is not in the layout {layout!r}, which has the folders {wanted}; looked for {looked};"
-            f" {_there_is(root)}"
-        )
+        raise InputError(f"{str(root)!r} is not in the layout {layout!r}, which has {looked}; {_there_is(root)}")
     tested = None
     if (path := root / "test.json").is_file():
         try:
