@@ -1,16 +1,23 @@
-"""The page of `view` in Chromium: any pair in two clicks, the address holds the whole view, axe-core finds nothing serious."""
+"""The page of `view` in Chromium and Firefox: any pair in two clicks, the address holds the whole view, axe finds nothing."""
 
 from __future__ import annotations
 
+import csv
+import threading
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
 from browser_checks import OpenPage, serious_findings
 from tests.workbench.conftest import RUNS
 
+from inpaintbench import video
+from inpaintbench.types import Score
 from inpaintbench.workbench.server import Server
+from inpaintbench.workspace import Workspace
 
 LOADED = "() => document.body.dataset.drawn !== undefined && document.querySelector('tr[data-item]')"
 PLAYS = "() => document.querySelector('.comparison').dataset.loading === undefined && document.querySelector('.pane canvas')"
@@ -164,18 +171,158 @@ def test_names_of_strangers_stay_words(browser: Any, server: Server) -> None:
     tab.context.close()
 
 
-def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server) -> None:
+def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server, tmp_path: Path) -> None:
     tab = opened(browser, server)
     tab.page.locator("button.open[data-key='0/waves']").click()
     tab.page.wait_for_function(LOADED)
     tab.page.locator("tr[data-item]").nth(1).click()
     tab.page.wait_for_function(PLAYS)
-    assert tab.page.locator(".pane .name").all_inner_texts() == ["truth", "input"]
+    tab.page.keyboard.press("w")
+    assert tab.page.locator(".pane .name").all_inner_texts() == ["input | truth", "truth", "hole"]
     tab.page.locator("[data-flag] button").click()
     tab.page.wait_for_function("() => document.querySelector('[data-flags]').textContent !== ''")
-    item = tab.page.locator("[data-opened]").inner_text()
+    item = tab.page.locator("[data-from]").inner_text()
     assert server.bench.notes.read()["flags"] == [{"subject": item, "name": "look_again", "value": "yes"}]
+    labels = tmp_path / "labels.csv"
+    labels.write_text(tab.page.evaluate("async () => (await fetch('/api/flags.csv')).text()"))
+    assert labels.read_text() == f"subject,name,value\n{item},look_again,yes\n"
     server.bench.notes.flag(item, "look_again", "")
+    tab.context.close()
+
+
+def _beyond(tab: OpenPage, words: str) -> None:
+    tab.page.wait_for_function(f"() => {words}")
+
+
+def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    assert page.locator("tr[data-item]").count() == 3
+    strip = page.locator(".strip").first
+    box = strip.locator("canvas").bounding_box()
+    page.mouse.move(box["x"] + 1, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 20, steps=4)
+    page.mouse.up()
+    _beyond(tab, "document.querySelectorAll('[data-chips] .chip').length === 1")
+    some = page.locator("tr[data-item]").count()
+    assert 0 < some < 3
+    assert page.locator("[data-count]").inner_text() == f"{some} of 3 items"
+    page.locator("[data-chips] .chip").click()
+    _beyond(tab, "document.querySelectorAll('tr[data-item]').length === 3")
+    plot = page.locator("[data-scatter] canvas").bounding_box()
+    page.mouse.move(plot["x"] + 50, plot["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(plot["x"] + 0.6 * plot["width"], plot["y"] + plot["height"] - 30, steps=4)
+    page.mouse.up()
+    _beyond(tab, "document.querySelectorAll('[data-chips] .chip').length > 0")
+    page.locator("[data-chips] .chip").last.click()
+    _beyond(tab, "document.querySelectorAll('tr[data-item]').length === 3")
+    for how in ("ascending", "descending"):
+        page.locator(".rows thead th button", has_text="Item").click()
+        assert page.locator(".rows thead th").first.get_attribute("aria-sort") == how
+    assert [one.get_attribute("data-item") for one in page.locator("tr[data-item]").all()] == ["2", "1", "0"]
+    page.locator("tr[data-item]").first.click()
+    page.wait_for_function(PLAYS)
+    page.keyboard.press(" ")
+    _beyond(tab, "location.hash.includes('&n=')")
+    at = int(page.evaluate("new URLSearchParams(location.hash.slice(1)).get('n')"))
+    page.keyboard.press("ArrowRight")
+    _beyond(tab, f"location.hash.includes('&n={at % 3 + 1}')")  # a frame that was stepped to can be sent at once
+    page.keyboard.down("f")
+    assert page.locator(".control.flip").get_attribute("aria-pressed") in ("true", None)
+    page.keyboard.up("f")
+    page.keyboard.press("e")
+    _beyond(tab, "location.hash.includes('&k=error')")
+    page.keyboard.press("j")
+    _beyond(tab, "!location.hash.includes('i=i2')")
+    page.wait_for_function(PLAYS)
+    page.keyboard.press("Escape")
+    _beyond(tab, "document.querySelector('.look').hidden")
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, server: Server, tmp_path: Path) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&s=low")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.evaluate("""() => {
+      window.given = [];
+      HTMLAnchorElement.prototype.click = function () { window.given.push([this.download, this.href]); };
+    }""")
+    found = {}
+    for action, name in (("csv", "items.csv"), ("figure", "plot.svg"), ("page", "what-i-see.html"), ("film", "i1.mp4")):
+        page.locator("[data-menu=export] > summary").click()
+        page.locator(f"[data-action={action}]").click()
+        _beyond(tab, f"window.given.some(([name]) => name === '{name}')")
+        numbers = page.evaluate(
+            """async (wanted) => {
+              const [, address] = window.given.find(([name]) => name === wanted);
+              return [...new Uint8Array(await (await fetch(address)).arrayBuffer())];
+            }""",
+            name,
+        )
+        found[name] = bytes(numbers)
+    rows = list(csv.DictReader(found["items.csv"].decode().splitlines()))
+    shown = page.locator("tr[data-item]").all_inner_texts()
+    assert len(rows) == len(shown) < 3
+    known = {
+        (row.item_id, row.method): row.value
+        for row in Workspace(server.bench.folders.place("0/runs/a"), create=False).table("scores", Score)
+        if (row.metric, row.region) == ("psnr", "hole")
+    }
+    for row in rows:
+        for method in ("telea", "blank"):
+            assert float(row[f"psnr/hole {method}"]) == pytest.approx(known[row["item"], method], rel=1e-6)
+    assert found["plot.svg"].startswith(b"<svg")
+    assert found["plot.svg"].count(b"<path") > len(rows)
+    text = found["what-i-see.html"].decode()
+    for row in rows:
+        assert row["item"] in text
+    (tmp_path / "film.mp4").write_bytes(found["i1.mp4"])
+    frames = video.read_frames(tmp_path / "film.mp4")
+    assert frames.shape[0] == 3
+    assert frames[:, 2:20, 4:60].max() > 150  # a name stands above the first film
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_page_shows_its_films_to_who_has_the_token(browser: Any, world: Path, tmp_path: Path) -> None:
+    board = tmp_path / "board"
+    board.mkdir()
+    video.write_browser(board / "film.mp4", iter(np.zeros((3, 32, 48, 3), np.uint8)), fps=25.0)
+    (board / "index.html").write_text('<!doctype html><video src="film.mp4" muted preload="auto"></video>')
+    listening = Server([tmp_path], host="0.0.0.0")
+    thread = threading.Thread(target=listening.serve_forever, daemon=True)
+    thread.start()
+    try:
+        tab = OpenPage(browser, listening.address().replace("0.0.0.0", "127.0.0.1"))
+        tab.page.wait_for_selector("aside li")
+        with tab.context.expect_page() as popup:
+            tab.page.locator("aside .thing a").click()
+        popup.value.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        assert listening.token not in popup.value.url
+        assert popup.value.evaluate("async () => fetch('/api/things').then((one) => one.status, () => 'refused')") == "refused"
+        tab.context.close()
+    finally:
+        listening.shutdown()
+        listening.server_close()
+        thread.join()
+
+
+def test_firefox_opens_a_pair_and_plays_it(firefox: Any, server: Server) -> None:
+    """The shortest way through, in the fast lane too; all flows are run in both engines."""
+    tab = opened(firefox, server)
+    for name in ("a", "d"):
+        tab.page.locator(f"aside input[value='0/runs/{name}']").click()
+    tab.page.locator("[data-leads] th", has_text="telea · d").wait_for()
+    tab.page.locator("tr[data-item]").first.click()
+    tab.page.wait_for_function(PLAYS)
+    tab.page.keyboard.press("ArrowRight")
+    _beyond(tab, "location.hash.includes('&n=')")
+    assert tab.complaints == []
     tab.context.close()
 
 

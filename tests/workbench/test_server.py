@@ -230,7 +230,31 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
         status, _, heads = asked(listening, f"/?token={listening.token}")
         assert status == 200
         assert "HttpOnly" in heads["Set-Cookie"]
-        assert asked(listening, "/api/things", Cookie=heads["Set-Cookie"].partition(";")[0])[0] == 200
+        cookie = heads["Set-Cookie"].partition(";")[0]
+        assert asked(listening, "/api/things", Cookie=cookie)[0] == 200
+        for path in (
+            "/",
+            "/style.css",
+            "/static/own/app.js",
+            "/media/x",
+            "/api/set?runs=0/runs/a",
+            "/files/0/waves/dataset.json",
+        ):
+            for wrong in ({}, {"Cookie": "inpaintbench=x"}, {"Cookie": "inpaintbench="}):
+                assert asked(listening, path, **wrong)[0] == 403, path
+            assert asked(listening, f"{path}{'&' if '?' in path else '?'}token=x")[0] == 403, path
+        assert asked(listening, "/api/flag", {"subject": "a", "name": "b", "value": "c"})[0] == 403
+        status, _, heads = asked(listening, "/files/0/runs/a/report/report.html", Cookie=cookie)
+        place = heads["Location"]
+        assert status == 302
+        status, page, heads = asked(listening, place)
+        assert (status, b"<title>" in page) == (200, True)
+        assert heads["Content-Security-Policy"].startswith("sandbox allow-scripts")
+        assert "allow-same-origin" not in heads["Content-Security-Policy"]
+        folder = place.removesuffix("/0/runs/a/report/report.html")
+        assert asked(listening, f"{folder}/0/runs/a/report/report.json")[0] == 200
+        for key in ("0/waves/dataset.json", "0/runs/a/report/../workspace.json", "0/runs/a/report/%2e%2e/workspace.json", "0/"):
+            assert asked(listening, f"{folder}/{key}")[0] == 403, key
     finally:
         listening.shutdown()
         listening.server_close()

@@ -51,7 +51,7 @@ def figure(joined: Joined, asked: Plain) -> bytes:
         {"method": method, "x": x, "y": y}
         for method, values in asked["y"]["values"].items()
         for x, y in zip(asked["x"]["values"][method], values, strict=True)
-        if x is not None and y is not None and math.isfinite(float(x)) and math.isfinite(float(y))
+        if x is not None and y is not None and (isinstance(x, str) or math.isfinite(x)) and math.isfinite(float(y))
     ]
     if not rows:
         raise InputError("there is no point to draw")
@@ -59,7 +59,8 @@ def figure(joined: Joined, asked: Plain) -> bytes:
     styles = method_styles(names, [one.name for one in joined.methods if one.reference and one.name in names])
     colours = [_PAPER.get(styles[name].colour, styles[name].colour) for name in names]
     chart = alt.Chart(pd.DataFrame(rows), width=480, height=320, title=joined.title).encode(
-        alt.X("x:Q", title=str(asked["x"]["title"]), scale=alt.Scale(zero=False)),
+        alt.X("x:N", title=str(asked["x"]["title"])) if isinstance(rows[0]["x"], str)
+        else alt.X("x:Q", title=str(asked["x"]["title"]), scale=alt.Scale(zero=False)),
         alt.Y("y:Q", title=str(asked["y"]["title"]), scale=alt.Scale(zero=False)),
         alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=colours)),
     ).mark_point(size=18, filled=True, opacity=0.7)  # fmt: skip

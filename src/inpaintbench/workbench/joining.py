@@ -37,7 +37,7 @@ from inpaintbench.pages.words import count
 from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, predicted_label, score_step
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute as Fact
-from inpaintbench.types import Clip, Dataset, Plain, Score, Selection, Source
+from inpaintbench.types import Clip, Dataset, Item, Plain, Score, Selection, Slice, Source
 from inpaintbench.workbench.finding import BOARDS, Folders, Thing, opened, scored_in
 from inpaintbench.workspace import Workspace
 
@@ -48,6 +48,8 @@ _IDENTITY = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256")
 _READ = ["method", "item_id", "metric", "region", "protocol", "fingerprint", "value", "reason"]
 # Of one dataset: what a browser holds.
 _MOST_ITEMS = 1_000_000
+# Attributes of clips that say nothing to people: near-duplicates are found by them.
+_FOR_PROGRAMS = frozenset({"copy_hashes", "perceptual_hash"})
 # Place of a word that is not there.
 _NO_WORD = 65535
 Column = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
@@ -258,7 +260,8 @@ def of_workspace(folders: Folders, key: str) -> Joined:
     facts: dict[str, dict[str, Any]] = {clip.clip_id: {} for clip in clips}
     by_source: dict[str, dict[str, Any]] = {}
     for fact in workspace.table("attributes", Fact):
-        (facts if fact.subject_id in facts else by_source).setdefault(fact.subject_id, {})[fact.name] = fact.value
+        if fact.name not in _FOR_PROGRAMS:
+            (facts if fact.subject_id in facts else by_source).setdefault(fact.subject_id, {})[fact.name] = fact.value
     verdicts: dict[str, list[str]] = {}
     for row in workspace.table("selection", Selection):
         verdicts.setdefault(row.clip_id, []).extend([] if row.keep else [f"{row.rule}: {row.reason or 'dropped'}"])
@@ -270,8 +273,15 @@ def of_workspace(folders: Folders, key: str) -> Joined:
         size = {"frames": clip.frames, "fps": clip.fps, "width": clip.width, "height": clip.height}
         rows.append({**size, "attributes": {**kept, **own}})
     names = [source_name(uris.get(clip.source_id)) or clip.source_id for clip in clips]
-    name = workspace.path.name
-    joined = Joined(name, [], [clip.clip_id for clip in clips], [clip.source_id for clip in clips], names, attributes_of(rows))
+    name, ids = workspace.path.name, [clip.clip_id for clip in clips]
+    place = {clip_id: at for at, clip_id in enumerate(ids)}
+    clip_of = {item.item_id: item.clip_id for item in workspace.table("items", Item)}
+    slices = [
+        (part.name, part.rule, sorted({place[clip_of[item_id]] for item_id in part.item_ids if clip_of.get(item_id) in place}))
+        for part in in_reading_order(workspace.table("slices", Slice))
+    ]
+    sources = [clip.source_id for clip in clips]
+    joined = Joined(name, [], ids, sources, names, attributes_of(rows), [one for one in slices if one[2]])
     joined.kind, joined.root = "workspace", key
     dropped = sum(1 for why in verdicts.values() if why)
     joined.sentences = [f"Workspace {name}: {count(len(clips), 'clip')} of {_sources(joined)}, {dropped} dropped."]

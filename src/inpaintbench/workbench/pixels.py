@@ -26,7 +26,8 @@ from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
-from inpaintbench.types import Clip, Frames, Hole, Plain, Prediction, canonical_json
+from inpaintbench.tables import to_records
+from inpaintbench.types import Clip, Frames, Hole, Plain, Prediction, Selection, canonical_json
 from inpaintbench.view import composite_in_place
 from inpaintbench.workbench.finding import opened
 from inpaintbench.workspace import Workspace
@@ -89,6 +90,10 @@ class ItemMedia:
         there = [TRUTH] if frozen.has_truth(row) and not frozen.is_unpaired(row) else []
         there += [] if frozen.is_edit(row) else [INPUT]
         return [Part(name, name) for name in there]
+
+    def alone(self, item_id: str) -> list[Part]:
+        """Films of an item that nobody filled: its input as one that the truth can be wiped over, and its hole."""
+        return [*self.parts(item_id), *([Part(HOLE, HOLE)] if frozen.has_hole(self.row(item_id)) else [])]
 
     def frames(self, item_id: str, part: Part) -> Frames | None:
         """``uint8[T, H, W, 3]``; None where a method has no prediction that can be shown."""
@@ -219,9 +224,10 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
         for at in range(grid.count)
     ]
     candidates = iter(range(len(shown)))
+    filled = {part.name for part, _ in shown if part.run} or {INPUT}  # what stands in the middle
     players = [
-        {"label": part.name, "role": "candidate" if part.run else "original" if part.name == TRUTH else "reference"}
-        | {"place": next(candidates) if part.run else None} | dict[str, Any](places[at])
+        {"label": part.name, "role": "candidate" if part.name in filled else "original" if part.name == TRUTH else "reference"}
+        | {"place": next(candidates) if part.name in filled else None} | dict[str, Any](places[at])
         for at, (part, _) in enumerate(shown)
     ]  # fmt: skip
     kind = "image" if path.suffix == ".png" else "video"
@@ -338,8 +344,13 @@ def clip_file(workspace: Path, clip_id: str) -> Path:
 
 def of_clip(workspace: Path, clip_id: str) -> dict[str, Any]:
     """A clip of a workspace as the player takes it."""
-    clip = _clip(Workspace(workspace, create=False), clip_id)
+    opened_one = Workspace(workspace, create=False)
+    clip = _clip(opened_one, clip_id)
+    verdicts = [
+        (f"{'Kept' if row.keep else 'Dropped'} by {row.rule}", row.reason or str(row.value))
+        for row in to_records(opened_one.columns("selection", Selection, where=("clip_id", {clip_id})), Selection)
+    ]
     size = {"width": clip.width, "height": clip.height}
     media = {"kind": "video" if clip.frames > 1 else "image", "fps": clip.fps or 1.0, "frames": clip.frames, **size}
     players = [{"label": "clip", "role": "clip", "place": 0, "x": 0, "y": 0, **size}]
-    return {"media": media, "players": players, "outline": None, "missing": {}, "curves": []}
+    return {"media": media, "players": players, "outline": None, "missing": {}, "curves": [], "verdicts": verdicts}

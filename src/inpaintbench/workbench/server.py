@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import ipaddress
 import json
 import re
@@ -19,7 +20,7 @@ from functools import cache
 from http import HTTPStatus
 from http.cookies import SimpleCookie
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -167,7 +168,8 @@ class Bench:
             raise InputError("there are no films of a dataset below these folders to make this from")
         media = pixels.ItemMedia(self.folders.place(joined.root), self.cache, protocol=joined.protocol)
         wanted = query.get("methods")
-        parts = [one for one in media.parts(item) if not query.get("parts") or one.name in query["parts"]]
+        own = media.parts(item) if joined.methods else media.alone(item)
+        parts = [one for one in own if not query.get("parts") or one.name in query["parts"]]
         methods = {one.name: pixels.Part(one.name, one.label, self.folders.place(one.run)) for one in joined.methods}
         parts += [methods[name] for name in (methods if wanted is None else wanted) if name in methods]
         if other := _one(query, "beside"):
@@ -274,6 +276,10 @@ class Server(ThreadingHTTPServer):
         path, hash_, view = place.partition("#")
         return f"http://{self.host}:{self.server_port}/{path}{f'?token={self.token}' if self.token else ''}{hash_}{view}"
 
+    def seal(self, folder: str) -> str:
+        """What opens the files of one folder without the cookie: a page that runs apart asks for its films as a stranger."""
+        return hmac.new(self.token.encode(), folder.encode(), "sha256").hexdigest()
+
     def server_close(self) -> None:
         """Stop, and take away what was made."""
         super().server_close()
@@ -312,7 +318,8 @@ class _Handler(SimpleHTTPRequestHandler):
         """Answer with what was asked for."""
         asked = urlsplit(self.path)
         query = parse_qs(asked.query, keep_blank_values=True)
-        if not self._may(query):
+        sealed = self._sealed(unquote(asked.path))
+        if not sealed and not self._may(query):
             return
         bench = self.server.bench
         routes: dict[str, Callable[[], Answer]] = {
@@ -341,6 +348,10 @@ class _Handler(SimpleHTTPRequestHandler):
                 self._file(files[asked.path]())
             elif asked.path.startswith("/media/"):
                 self._file(self._cached(asked.path.removeprefix("/media/")))
+            elif sealed:
+                self._file(bench.folders.place(sealed), foreign=True)
+            elif asked.path.startswith("/files/") and asked.path.endswith(".html") and self.server.token:
+                self._send_on(asked.path.removeprefix("/files/"))
             elif asked.path.startswith("/files/"):
                 self._file(bench.folders.place(unquote(asked.path.removeprefix("/files/"))), foreign=True)
             else:
@@ -400,6 +411,22 @@ class _Handler(SimpleHTTPRequestHandler):
             self._refuse(HTTPStatus.FORBIDDEN, "this is shown at 127.0.0.1 and localhost alone")
             return False
         return True
+
+    def _sealed(self, path: str) -> str:
+        """The key of a file whose address holds the seal of a folder above it; else nothing."""
+        _, start, seal, key = [*path.split("/", 3), "", "", ""][:4]
+        if start != "page" or not self.server.token or ".." in key.split("/"):
+            return ""
+        above = [self.server.seal(str(folder)) for folder in PurePosixPath(key).parents]
+        return key if any(secrets.compare_digest(seal.encode(), one.encode()) for one in above) else ""
+
+    def _send_on(self, key: str) -> None:
+        """To the address of a page under which its own films answer too."""
+        self._left = None
+        self.send_response(HTTPStatus.FOUND)
+        self.send_header("Location", f"/page/{self.server.seal(str(PurePosixPath(unquote(key)).parent))}/{key}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
 
     def _cached(self, name: str) -> Path:
         path = self.server.bench.cache / name

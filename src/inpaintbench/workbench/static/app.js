@@ -20,11 +20,17 @@ let items = null;
 let left = new Int32Array(0);
 let order = left;
 let strips = [];
-let asked = "";
+let asked = null;
 
 const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
 const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "" : scatter.series[0].y.key, y]]), open });
-const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, { logs = {}, judged = [] } = {}) => { at("judged").replaceChildren(...judged.map((words) => el("li", {}, words))); at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`))); } });
+const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), {
+  told(text, { logs = {}, verdicts = [], judged = [] } = {}) {
+    at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
+    at("judged").replaceChildren(...judged.map((words) => el("li", {}, words)));
+    at("verdicts").replaceChildren(...verdicts.flatMap(([rule, why]) => [el("dt", {}, rule), el("dd", {}, why)]));
+  },
+});
 const list = library(at("list"), at("find"), () => load());
 
 /** The address of what is looked at together, and more. */
@@ -83,7 +89,7 @@ function fill() {
 
 const usualAxis = () => {
   const fact = items.facts.find((one) => one.key === "hole.hole_fraction") ?? items.facts.find((one) => one.numeric) ?? items.facts[0];
-  return fact ? `a|${fact.key}` : items.shown.length > 1 ? "spread" : "mean";
+  return fact ? `a|${fact.key}` : items.shown.filter((one) => !one.reference).length > 1 ? "spread" : "mean";
 };
 const filters = () => all("f").map((text) => { const [key, ...rest] = text.split("~"); const found = items?.column(key); return { key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
   .filter(({ found, words, low, high }) => found && (words ? words.length : low <= high)); // an address may say anything
@@ -189,8 +195,8 @@ function drawScatter(item) {
   const x = items.column(get("x")) ?? items.column(usualAxis());
   const chosen = !get("y") || get("y") === "|chosen" ? null : items.column(get("y"));
   document.querySelector("[data-axis=x]").value = x?.key ?? "";
-  document.querySelector("[data-axis=y]").value = chosen?.key ?? (items.methods.length ? "|chosen" : "");
   const second = items.facts.filter((one) => one.numeric).map((one) => items.column(`a|${one.key}`)).find((one) => one.key !== x?.key) ?? x;
+  document.querySelector("[data-axis=y]").value = chosen?.key ?? (items.methods.length ? "|chosen" : second?.key ?? "");
   const series = chosen || !items.quantity ? [chosen ?? second] : items.shown.map((one) => items.column(`v|${one.name}`));
   const drawn = x ? series.filter(Boolean).map((one) => ({ x, y: one, name: one.method ?? one.label, colour: items.styles[one.method]?.colour ?? "--fill" })) : [];
   document.querySelector(".plot").hidden = !drawn.length;
@@ -307,8 +313,8 @@ function drawItem(item) {
   if (item === null) return close();
   document.querySelector(".look").hidden = false;
   document.body.classList.add("looking");
-  at("opened").textContent = items.ids[item];
-  at("from").textContent = items.names[item];
+  at("opened").textContent = items.names[item];
+  at("from").textContent = items.ids[item];
   const manner = get("k").startsWith("wipe") ? "" : get("k");
   for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
   const level = (fact, other) => items.word(items.column(`a|${fact}`), other);
@@ -316,9 +322,13 @@ function drawItem(item) {
   const shown = mates.filter(([fact]) => fact === get("j")).map(([, other]) => other);
   const beside = shown.find((other) => left.includes(other)) ?? shown[0] ?? items.placeOf.get(get("j"));
   const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} beside ${level(fact, other)}`));
+  const copied = items.column("a|duplicate_of");
+  const first = (at) => (copied ? items.word(copied, at) : null) ?? items.ids[at];
+  if (copied) pairs.push(...[...items.ids.keys()].filter((other) => other !== item && first(other) === first(item)).map((other) => button({ class: "chip" }, () => open(other), `Near-duplicate: ${items.names[other]} (${items.ids[other].slice(0, 6)})`)));
+  const slices = items.slices.filter(([, , places]) => places.includes(item));
   at("pairs").replaceChildren(...pairs.slice(0, 8));
   at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
-    ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
+    ...slices.flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
   if (items.kind === "board") { at("facts").closest("details").open = true; return look.clear(); }
   return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
@@ -337,6 +347,13 @@ function give(name, data) {
   link.click();
 }
 
+/** Give what the server makes of `body`, or say why it makes nothing. */
+async function made(name, address, body) {
+  const answer = await fetch(address, { ...POST, body });
+  if (answer.ok) return give(name, await answer.blob());
+  return at("told").replaceChildren(el("b", { role: "alert" }, (await answer.json()).sentence));
+}
+
 const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
 const plain = (value) => (value === null || Number.isNaN(value) ? "" : value);
 
@@ -349,14 +366,14 @@ const actions = {
     give("items.csv", new Blob([[heads, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n"], { type: "text/csv" }));
   },
   async figure() {
-    const values = (axis) => Object.fromEntries(scatter.series.map((one) => [one.name, [...left].map((item) => { const value = one[axis].column[item]; return Number.isFinite(value) ? value : null; })]));
+    const values = (axis) => Object.fromEntries(scatter.series.map((one) => [one.name, [...left].map((item) => items.word(one[axis], item)).map((value) => (Number.isFinite(value) || typeof value === "string" ? value : null))]));
     const body = JSON.stringify({ x: { title: scatter.titles.x, values: values("x") }, y: { title: scatter.titles.y, values: values("y") } });
-    give("plot.svg", await (await fetch(`/api/figure?${query()}`, { ...POST, body })).blob());
+    return made("plot.svg", `/api/figure?${query()}`, body);
   },
   async page() {
     const film = get("i") ? { ...Object.fromEntries([...query().keys()].map((name) => [name, query().getAll(name)])), item: [get("i")], methods: items.shown.map((one) => one.name) } : null;
     const body = JSON.stringify({ items: [...order], key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), film });
-    give("what-i-see.html", await (await fetch(`/api/page?${query()}`, { ...POST, body })).blob());
+    return made("what-i-see.html", `/api/page?${query()}`, body);
   },
   film() { if (get("i")) give(`${get("i")}.mp4`, `/api/film?${query({ item: get("i"), methods: items.shown.map((one) => one.name) })}`); else say("Open an item first"); },
   scheme() { const root = document.documentElement; root.style.colorScheme = root.style.colorScheme === "dark" ? "light" : "dark"; document.querySelector("[data-action=scheme]").textContent = root.style.colorScheme === "dark" ? "Light" : "Dark"; repaint(); draw(); },

@@ -12,7 +12,7 @@ const LOOK_MS = 4000;
 export const filed = (key) => `/files/${key.split("/").map(encodeURIComponent).join("/")}`;
 
 export function library(place, find, changed) {
-  let things = [];
+  let [things, folders] = [[], []];
   const made = { flags: [], mark, start };
   const shown = (thing) => thing.notes.name || thing.title;
 
@@ -21,7 +21,7 @@ export function library(place, find, changed) {
   async function look() {
     const told = await (await fetch("/api/things")).json();
     if (!told.things) return false;
-    made.flags = told.flags;
+    [made.flags, folders] = [told.flags, told.folders];
     const before = JSON.stringify(running());
     const same = JSON.stringify(things) === JSON.stringify(told.things);
     things = told.things;
@@ -47,7 +47,7 @@ export function library(place, find, changed) {
     const facts = [thing.what, thing.kind === "run" ? thing.date.slice(0, 16).replace("T", " ") : ""].filter(Boolean).join(" · ");
     const tags = (thing.notes.tags ?? "").split(",").map((tag) => tag.trim()).filter(Boolean).map((tag) => el("span", { class: "tag" }, tag));
     const name = el("span", { class: "name" }, shown(thing));
-    const where = el("span", { class: "from" }, thing.key.replace(/^\d+\//, "") || ".");
+    const where = el("span", { class: "from" }, thing.key.replace(/^\d+\//, "") || folders[Number.parseInt(thing.key, 10)]);
     let head;
     if (thing.kind === "run") head = el("label", {}, el("input", { type: "checkbox", value: thing.key, onchange: (event) => tick(thing, event.target.checked) }), name);
     else if (OPENS[thing.kind]) head = button({ class: "open", "data-key": thing.key, "data-letter": OPENS[thing.kind] }, () => { set({ ...NONE, [OPENS[thing.kind]]: thing.key }, { step: true }); changed(); }, name);

@@ -6,7 +6,7 @@ import { number } from "./data.js";
 const BINS = 28;
 const CURVE_BINS = 8;
 /* As the stylesheet has it: asking each would lay out the page as often. */
-const STRIP_ROOM = [110, 42];
+const STRIP_ROOM = [134, 42];
 const colours = new Map();
 const probe = el("i", { hidden: true });
 
@@ -229,7 +229,7 @@ export class Scatter {
     this.canvas.style.cursor = near ? "pointer" : "crosshair";
     if (!near) return;
     const { item, one } = near;
-    this.tip.textContent = `${this.items.ids[item]} · ${one.name}: ${number(this.items.word(one.x, item), null)}, ${number(one.y.column[item], one.y.decimals)}`;
+    this.tip.textContent = `${this.items.names[item]} · ${one.name}: ${number(this.items.word(one.x, item), null)}, ${number(one.y.column[item], one.y.decimals)}`;
     Object.assign(this.tip.style, { left: `${Math.min(event.clientX - box.left + 12, box.width - 180)}px`, top: `${event.clientY - box.top + 14}px` });
   }
 }

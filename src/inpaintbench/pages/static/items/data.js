@@ -114,7 +114,7 @@ export class Items {
   sorted(items, by, falling) {
     if (by === "random") return items.map((item) => item).sort((one, other) => chance(one) - chance(other));
     const found = this.column(by);
-    if (!found) return by === "item" ? items.map((item) => item).sort((one, other) => (falling ? -1 : 1) * (this.ids[one] < this.ids[other] ? -1 : 1)) : items;
+    if (!found) return by === "item" ? items.map((item) => item).sort((one, other) => (falling ? -1 : 1) * (`${this.names[one]} ${this.ids[one]}` < `${this.names[other]} ${this.ids[other]}` ? -1 : 1)) : items;
     const { column } = found;
     const known = (item) => (found.numeric ? !Number.isNaN(column[item]) : column[item] !== NO_WORD);
     const there = items.filter(known).sort((one, other) => (falling ? column[other] - column[one] : column[one] - column[other]) || one - other);

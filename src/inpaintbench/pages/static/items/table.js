@@ -54,14 +54,14 @@ export class Table {
 
   #row(item, place) {
     const failed = this.items.failed.get(item);
-    const name = el("td", { title: failed ? failed.map((one) => one.join(": ")).join("\n") : this.items.names[item] }, el("span", { class: "item" }, button({}, () => undefined, this.items.ids[item]), el("span", { class: "from" }, this.items.names[item]), failed ? el("span", { class: "tag warn" }, "failed") : null));
+    const name = el("td", { title: failed ? failed.map((one) => one.join(": ")).join("\n") : this.items.names[item] }, el("span", { class: "item" }, button({}, () => undefined, this.items.names[item]), el("span", { class: "from" }, this.items.ids[item]), failed ? el("span", { class: "tag warn" }, "failed") : null));
     const cells = this.columns.map((column) => el("td", { class: column.numeric ? "n" : null }, column.numeric ? number(column.column[item], column.decimals) : this.items.word(column, item) ?? "–"));
     return el("tr", { "data-item": item, "aria-rowindex": place + 2, "aria-selected": item === this.item, class: item === this.item ? "here" : null }, name, ...cells);
   }
 
   #grid() {
-    const cards = [...this.order.subarray(0, PICTURES)].map((item) => button({ class: item === this.item ? "here" : null, title: this.items.names[item] }, () => this.open(item),
-      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("span", {}, this.items.ids[item]),
+    const cards = [...this.order.subarray(0, PICTURES)].map((item) => button({ class: item === this.item ? "here" : null, title: this.items.ids[item] }, () => this.open(item),
+      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("span", {}, this.items.names[item]), el("span", { class: "from" }, this.items.ids[item]),
       el("span", { class: "from" }, this.columns.filter((column) => column.numeric).slice(0, 4).map((column) => number(column.column[item], column.decimals)).join(" · "))));
     const more = this.order.length - PICTURES;
     this.grid.replaceChildren(...cards, ...(more > 0 ? [el("p", { class: "note" }, `and ${more} more: filter, or sort otherwise`)] : []));
