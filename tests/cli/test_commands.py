@@ -37,7 +37,8 @@ def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[tu
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder where DATASET is a frozen dataset, as far as the parser of arguments looks."""
-    (tmp_path / "DATASET").mkdir()
+    for name in ("DATASET", "RUN"):
+        (tmp_path / name).mkdir()
     slices = [{"name": name, "rule": name, "item_ids": [item]} for name, item in (("size-low", "a"), ("size-high", "b"))]
     known = {"source_id": "s", "frames": 1, "width": 8, "height": 8, "fps": 1.0}
     items = [{"item_id": "a", "split": "test", **known}, {"item_id": "b", "split": "train", **known}]
