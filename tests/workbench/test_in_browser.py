@@ -245,7 +245,7 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
 
 
 def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, server: Server, tmp_path: Path) -> None:
-    tab = opened(browser, server, "#r=0/runs/a&i=i1&s=low")
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&s=low&b=telea")
     page = tab.page
     page.wait_for_function(PLAYS)
     page.evaluate("""() => {
@@ -281,6 +281,10 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
     text = found["what-i-see.html"].decode()
     for row in rows:
         assert row["item"] in text
+    places = [int(one.get_attribute("data-item") or "") for one in page.locator("tr[data-item]").all()]
+    lead = server.bench.leads({"runs": ["0/runs/a"]}, {"key": "psnr/hole", "base": "telea", "items": places})["rows"]
+    assert "Less telea" in text
+    assert f"{next(row['lead'] for row in lead if row['name'] == 'blank')['mean']:.2f}".replace("-", "") in text
     (tmp_path / "film.mp4").write_bytes(found["i1.mp4"])
     frames = video.read_frames(tmp_path / "film.mp4")
     assert frames.shape[0] == 3

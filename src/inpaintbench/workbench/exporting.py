@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from inpaintbench import pages
 from inpaintbench.errors import InputError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
+from inpaintbench.eval.values.statistics import Summary
 from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri, method_styles
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.types import Plain, content_id
@@ -75,38 +77,46 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
 
     Args:
         joined: what is looked at.
-        asked: ``items``, ``key`` of the quantity, ``words`` of the filter, ``address``, and the query of the open item, ``film``.
+        asked: ``items``, ``methods``, ``base``, ``key`` of the quantity, ``words`` of the filter, and the query of the
+            open item, ``film``.
         cache: for the film.
         media: finds what a query names.
     """
     items = [int(place) for place in asked["items"]]
+    methods = [one.name for one in joined.methods if one.name in asked.get("methods", (one.name,))]
+    base = str(asked.get("base")) if asked.get("base") in methods else ""
     quantity = next((one for one in joined.quantities if one.key == asked.get("key")), None)
     decimals = quantity.decimals if quantity else None
     heads = (
         Column("Item"),
-        Column("Source"),
-        *(Column(one.name, numeric=True, sorts=True) for one in joined.methods if quantity),
+        Column("Id"),
+        *(Column(name, numeric=True, sorts=True) for name in methods if quantity),
     )
     rows = []
     for at in items[:_MOST_ROWS]:
-        values = [float(joined.values[quantity.key, one.name][at]) for one in joined.methods] if quantity else []
+        values = [float(joined.values[quantity.key, name][at]) for name in methods] if quantity else []
         cells = [Cell(DASH if math.isnan(value) else number(value, decimals), value) for value in values]
-        rows.append(Row((Cell(joined.ids[at]), Cell(joined.names[at]), *cells)))
+        rows.append(Row((Cell(joined.names[at]), Cell(joined.ids[at]), *cells)))
     means = [
-        Row((Cell(one.name), *(Cell(text) for text in _mean_words(joined, key, one.name, items, decimals))))
+        Row((Cell(name), *(Cell(text) for text in _mean_words(joined, key, name, items, decimals, base=base))))
         for key in ([quantity.key] if quantity else [])
-        for one in joined.methods
+        for name in methods
     ]
     sections = []
     if means:
-        mean_heads = (Column("Method"), Column("Mean", numeric=True), Column("Interval (95 %)"), Column("Items", numeric=True))
-        sections.append(("means", f"Means of {asked.get('label', '')}", "", [Table(mean_heads, tuple(means), label="Means")]))
+        mean_heads = [Column("Method"), Column("Mean", numeric=True), Column("Interval (95 %)"), Column("Items", numeric=True)]
+        mean_heads += [Column(f"Less {base}", numeric=True), Column("Interval of that (95 %)")] if base else []
+        sections.append(
+            ("means", f"Means of {asked.get('label', '')}", "", [Table(tuple(mean_heads), tuple(means), label="Means")])
+        )
     told = "" if len(items) <= _MOST_ROWS else f"The first {_MOST_ROWS} are listed."
     sections.append(("items", "Items", told, [Table(heads, tuple(rows), label="Items", finds=len(rows) > 8)]))
     text = pages.page(
         "pages/templates/plain.html",
         title=joined.title,
-        subtitle=f"{count(len(items), 'item')}. {asked.get('words') or 'Nothing is left out.'} {' '.join(joined.sentences)}",
+        subtitle=" ".join(
+            [f"{count(len(items), 'item')}.", f"{asked.get('words') or 'Nothing is left out'}.", *joined.sentences]
+        ),
         sections=sections,
     )
     if not asked.get("film"):
@@ -114,19 +124,27 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
     shown, item, parts = media(asked["film"])
     path = film(cache, shown, item, parts)
     player = (
-        f'<figure><video controls loop src="{data_uri(path.read_bytes(), "video/mp4")}" style="max-width:100%"></video></figure>'
+        f"<h2>{html.escape(joined.names[joined.ids.index(item)])}</h2>"
+        f'<figure><video controls loop muted autoplay playsinline src="{data_uri(path.read_bytes(), "video/mp4")}" '
+        'style="max-width:100%"></video></figure>'
     )
     return text.replace("</main>", f"{player}</main>", 1)
 
 
-def _mean_words(joined: Joined, key: str, method: str, items: Sequence[int], decimals: int | None) -> tuple[str, str, str]:
+def _mean_words(
+    joined: Joined, key: str, method: str, items: Sequence[int], decimals: int | None, *, base: str
+) -> tuple[str, ...]:
+    """Mean, its interval and the number of items; and where a method is the base, difference from that and its interval."""
     mean = joined.mean(key, method, items)
+    own = (*_told(mean, decimals), str(mean.n))
+    if base and base != method:
+        return *own, *_told(joined.lead(key, method, base, items), decimals)
+    return (*own, "", "") if base else own
+
+
+def _told(mean: Summary, decimals: int | None) -> tuple[str, str]:
     low, high = (None if end is None else number(end, decimals) for end in (mean.interval_low, mean.interval_high))
-    return (
-        (DASH if mean.mean is None else number(mean.mean, decimals)),
-        (f"{low} to {high}" if low else mean.reason or ""),
-        str(mean.n),
-    )
+    return DASH if mean.mean is None else number(mean.mean, decimals), f"{low} to {high}" if low else mean.reason or ""
 
 
 def two_reports(folders: Folders, one: str, other: str) -> str:

@@ -372,7 +372,7 @@ const actions = {
   },
   async page() {
     const film = get("i") ? { ...Object.fromEntries([...query().keys()].map((name) => [name, query().getAll(name)])), item: [get("i")], methods: items.shown.map((one) => one.name) } : null;
-    const body = JSON.stringify({ items: [...order], key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), film });
+    const body = JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), film });
     return made("what-i-see.html", `/api/page?${query()}`, body);
   },
   film() { if (get("i")) give(`${get("i")}.mp4`, `/api/film?${query({ item: get("i"), methods: items.shown.map((one) => one.name) })}`); else say("Open an item first"); },
