@@ -24,13 +24,11 @@ let asked = null;
 
 const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
 const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "" : scatter.series[0].y.key, y]]), open });
-const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), {
-  told(text, { logs = {}, verdicts = [], judged = [] } = {}) {
-    at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
-    at("judged").replaceChildren(...judged.map((words) => el("li", {}, words)));
-    at("verdicts").replaceChildren(...verdicts.flatMap(([rule, why]) => [el("dt", {}, rule), el("dd", {}, why)]));
-  },
-});
+const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, { logs = {}, verdicts = [], judged = [] } = {}) => {
+  at("judged").replaceChildren(...judged.map((words) => el("li", {}, words)));
+  at("verdicts").replaceChildren(...verdicts.flatMap(([rule, why]) => [el("dt", {}, rule), el("dd", {}, why)]));
+  at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
+} });
 const list = library(at("list"), at("find"), () => load());
 
 /** The address of what is looked at together, and more. */
@@ -322,8 +320,7 @@ function drawItem(item) {
   const shown = mates.filter(([fact]) => fact === get("j")).map(([, other]) => other);
   const beside = shown.find((other) => left.includes(other)) ?? shown[0] ?? items.placeOf.get(get("j"));
   const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} beside ${level(fact, other)}`));
-  const copied = items.column("a|duplicate_of");
-  const first = (at) => (copied ? items.word(copied, at) : null) ?? items.ids[at];
+  const [copied, first] = [items.column("a|duplicate_of"), (at) => items.word(copied, at) ?? items.ids[at]];
   if (copied) pairs.push(...[...items.ids.keys()].filter((other) => other !== item && first(other) === first(item)).map((other) => button({ class: "chip" }, () => open(other), `Near-duplicate: ${items.names[other]} (${items.ids[other].slice(0, 6)})`)));
   const slices = items.slices.filter(([, , places]) => places.includes(item));
   at("pairs").replaceChildren(...pairs.slice(0, 8));
@@ -347,7 +344,6 @@ function give(name, data) {
   link.click();
 }
 
-/** Give what the server makes of `body`, or say why it makes nothing. */
 async function made(name, address, body) {
   const answer = await fetch(address, { ...POST, body });
   if (answer.ok) return give(name, await answer.blob());
