@@ -306,7 +306,7 @@ def test_a_page_shows_its_films_to_who_has_the_token(browser: Any, world: Path, 
         tab.page.wait_for_selector("aside li")
         with tab.context.expect_page() as popup:
             tab.page.locator("aside .thing a").click()
-        popup.value.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        popup.value.wait_for_function("() => document.querySelector('video')?.readyState >= 2")
         assert listening.token not in popup.value.url
         assert popup.value.evaluate("async () => fetch('/api/things').then((one) => one.status, () => 'refused')") == "refused"
         tab.context.close()
