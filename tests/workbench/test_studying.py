@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,13 @@ def test_a_damaged_journal_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(InpaintBenchError, match="cannot be copied"):
         bench.joined(QUERY)
     assert [one["kind"] for one in bench.listed()["things"]] == ["study"]
+
+
+def test_a_study_that_is_asked_for_several_times_at_once_is_read_once(shown: Server, tmp_path: Path) -> None:
+    bench = Bench(shown.bench.folders.roots, tmp_path)
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: bench.joined({"study": ["0/removal"]}), range(6)))
+    assert len({id(one) for one in found}) == 1
 
 
 def test_a_study_opens_in_the_same_table_and_player(browser: Any, shown: Server) -> None:

@@ -75,6 +75,7 @@ class Bench:
         self._things: tuple[float, list[Thing]] = (0.0, [])
         self._sets: OrderedDict[tuple[object, ...], Joined] = OrderedDict()
         self._votes: dict[str, studying.Votes] = {}
+        self._joining = threading.Lock()
         self.things()
 
     def things(self) -> list[Thing]:
@@ -107,19 +108,20 @@ class Bench:
         place = _one(query, kind)
         changed = tuple(_changed(self.folders.place(key)) for key in (*runs, *([place] if place else [])))
         key = (runs, protocol, kind, place, changed)
-        found = self._sets.get(key)
-        if found is None:
-            if runs:
-                found = joining.of_runs(self.folders, self.things(), runs, protocol)
-            elif kind == "study":
-                self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache)
-                found = studying.of_study(self.folders, self.things(), place, votes)
-            else:
-                made = {"dataset": joining.of_dataset, "workspace": joining.of_workspace, "board": joining.of_board}
-                found = made[kind](self.folders, place)
-            self._sets[key] = found
-            for old in list(self._sets)[:-_KEPT_SETS]:
-                self._sets.pop(old, None)  # another request may have
+        with self._joining:  # what is asked for twice at once is made once
+            found = self._sets.get(key)
+            if found is None:
+                if runs:
+                    found = joining.of_runs(self.folders, self.things(), runs, protocol)
+                elif kind == "study":
+                    self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache)
+                    found = studying.of_study(self.folders, self.things(), place, votes)
+                else:
+                    made = {"dataset": joining.of_dataset, "workspace": joining.of_workspace, "board": joining.of_board}
+                    found = made[kind](self.folders, place)
+                self._sets[key] = found
+                for old in list(self._sets)[:-_KEPT_SETS]:
+                    self._sets.pop(old, None)  # another request may have
         return found
 
     def prepare(self, place: str) -> None:
