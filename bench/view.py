@@ -159,7 +159,7 @@ def main() -> None:
     print("## Looking at many items: `inpaintbench view`\n")
     print(
         f"Chromium, 1440x900, {len(METHODS)} methods. From a change to the repaint: the median of five. The server reads the run "
-        "ahead of the first page; just started it is still at that. CPU decides on a machine that does nothing else.\n"
+        "ahead of the first page; just started it may still be at that. CPU decides on a machine that does nothing else.\n"
     )
     print(f"The machine had a load of {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores when this began.\n")
     print("| items | what | bar | measured |\n|---|---|---|---|")
