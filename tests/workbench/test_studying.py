@@ -120,7 +120,7 @@ def test_a_study_that_is_asked_for_several_times_at_once_is_read_once(shown: Ser
 def test_a_study_opens_in_the_same_table_and_player(browser: Any, shown: Server) -> None:
     tab = opened(browser, shown)
     tab.page.locator("button.open[data-key='0/removal']").click()
-    tab.page.wait_for_function(LOADED)
+    tab.page.wait_for_function(LOADED, timeout=120_000)  # what reads a journal is imported first
     heads = tab.page.locator(".rows thead th").all_inner_texts()
     assert {*METHODS} <= {head.strip(" ↑↓") for head in heads}
     tab.page.locator("tr[data-item]").first.click()
