@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -135,6 +135,14 @@ def test_a_function_of_a_file_goes_on_while_the_file_is_as_it_was(data: ib.Loade
     by_name = ib.run(data, "mine_of_api:fill", name="by_name")
     item = data["all items"][0].item_id
     np.testing.assert_array_equal(by_name.predictions[item], again.predictions[item])
+
+
+def test_a_function_of_a_program_without_a_file_is_run(data: ib.LoadedDataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = ModuleType("piped")
+    piped.__file__ = "<stdin>"
+    exec("def fill(frames, hole):\n    return frames | 64 * hole[..., None].astype('uint8')", vars(piped))
+    monkeypatch.setitem(sys.modules, "piped", piped)
+    assert len(ib.run(data, piped.fill, name="piped").predictions) == len(data["all items"])
 
 
 def test_failures_are_told_item_by_item(data: ib.LoadedDataset) -> None:

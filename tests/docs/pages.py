@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))}
 """Name below the repository -> file."""
 PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq", "docker")
-COUNTED = "docs/tutorials/"
+COUNTED = ("docs/tutorials/", "docs/how-to/use_from_python.md")
 """Pages that bring their own footage, so that what they count is the same everywhere."""
 CLAIM = "claim"
 """Language of a comment ``<!-- true: EXPRESSION -->``: what the sentence above says, of what the page has printed and written."""

@@ -348,7 +348,8 @@ def _made_live(function: Callable[..., Any], version: str | None) -> str:
         raise InputError(f"{function!r} is no method: give a callable, a name such as 'telea', or 'MODULE:NAME'")
     module, named = sys.modules.get(getattr(function, "__module__", None) or ""), getattr(function, "__qualname__", "")
     source = getattr(module, "__file__", None)
-    if isinstance(function, FunctionType) and source and getattr(module, named, None) is function:
+    named_so = isinstance(function, FunctionType) and getattr(module, named, None) is function
+    if named_so and source and Path(source).is_file():  # a program that Python reads from its input has none
         # The file as it is and the code as it was imported: a result of old code is never taken for one of new code.
         content = Path(source).read_bytes() + marshal.dumps(function.__code__)
         key = content_id(named, version, hashlib.sha256(content).hexdigest())

@@ -252,6 +252,7 @@ OF_PAGE: Mapping[str, Mapping[str, Maker | None]] = {
         "RUN": run_of("reinpaint", "telea", score=False),
     },
     "docs/how-to/recipes.md": {"WORKSPACE": tutorial(_BUILDER, "pans"), "ANSWERS.csv": _answers},
+    "docs/how-to/use_from_python.md": {"pans": tutorial(_BUILDER, "pans")},
     "docs/tutorials/method_author.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": None},
     "docs/tutorials/reader.md": {"pans": tutorial(_BUILDER, "pans"), "RUN": None},
 }  # fmt: skip
