@@ -94,7 +94,7 @@ def test_view_shows_a_dataset_of_the_hub_whose_files_are_links(
     monkeypatch.setattr(Server, "serve_forever", look)
     view([parse_viewed(NAME)], open_browser=False)
     assert shown[0]["ids"] == ["item 0"]
-    assert [one["label"] for one in shown[0]["players"]] == ["truth", "input"]
+    assert [one["label"] for one in shown[0]["players"]] == ["truth", "input", "hole"]
     assert shown[0]["missing"] == {}
 
 
