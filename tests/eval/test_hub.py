@@ -131,7 +131,7 @@ def test_without_the_hub_the_error_is_one_sentence(monkeypatch: pytest.MonkeyPat
 def test_what_is_neither(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if text:
-        with pytest.raises(InputError, match="is neither a folder nor a dataset of the Hub|is an address of no kind known here"):
+        with pytest.raises(InputError, match=r"is neither a folder nor a dataset of the Hub|is an address of no kind known here"):
             frozen_or_hub(text)
     else:
         assert frozen_or_hub(text) == Path()  # the current folder, as everywhere
