@@ -179,14 +179,76 @@ def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server, tmp_pa
     tab.page.wait_for_function(PLAYS)
     tab.page.keyboard.press("w")
     assert tab.page.locator(".pane .name").all_inner_texts() == ["input | truth", "truth", "hole"]
-    tab.page.locator("[data-flag] button").click()
+    tab.page.keyboard.press("x")
     tab.page.wait_for_function("() => document.querySelector('[data-flags]').textContent !== ''")
     item = tab.page.locator("[data-from]").inner_text()
     assert server.bench.notes.read()["flags"] == [{"subject": item, "name": "look_again", "value": "yes"}]
     labels = tmp_path / "labels.csv"
     labels.write_text(tab.page.evaluate("async () => (await fetch('/api/flags.csv')).text()"))
     assert labels.read_text() == f"subject,name,value\n{item},look_again,yes\n"
-    server.bench.notes.flag(item, "look_again", "")
+    assert tab.page.locator("tr[data-item]:has(.tag.flagged)").count() == 1
+    tab.page.locator("[name=flagged]").click()
+    assert tab.page.locator("tr[data-item]").count() == 1
+    tab.page.keyboard.press("g")
+    assert tab.page.locator(".pictures button").all_inner_texts()[0].split()[2:4] == ["flagged", item]
+    tab.page.keyboard.press("x")
+    tab.page.wait_for_function("() => document.querySelectorAll('.pictures button').length === 0")
+    assert server.bench.notes.read()["flags"] == []
+    tab.context.close()
+
+
+def test_what_is_set_by_dragging_stays_on_the_way_to_the_button(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&i=i1")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.keyboard.press("w")
+    page.keyboard.press("z")
+    box = page.locator(".pane canvas").first.bounding_box()
+
+    def drag(start: tuple[float, float], end: tuple[float, float]) -> None:
+        for press, (x, y) in ((page.mouse.down, start), (page.mouse.up, end)):
+            page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
+            press()
+
+    drag((0.5, 0.5), (0.25, 0.5))
+    drag((0.8, 0.5), (0.6, 0.3))
+    place = page.evaluate("location.hash")
+    page.locator("[data-action=copy]").hover()
+    asked = dict(part.split("=") for part in unquote(place).removeprefix("#").split("&"))
+    wipe, zoom = float(asked["k"].split("~")[1]), [float(one) for one in asked["z"].split("~")]
+    assert wipe == pytest.approx(0.25, abs=0.02)
+    assert zoom == [3, pytest.approx(0.6, abs=0.02), pytest.approx(0.6, abs=0.02)]
+    page.evaluate(
+        "() => Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    page.locator("[data-action=copy]").click()
+    page.locator("[data-live]", has_text="The link is copied").wait_for()
+    assert page.evaluate("window.copied").endswith(place)
+    page.keyboard.press("?")
+    for look, keys in ((False, False), (False, True), (True, True)):
+        assert (page.locator(".look").is_hidden(), page.locator("[data-help]").is_hidden()) == (look, keys)
+        page.keyboard.press("Escape")
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_two_runs_are_held_against_each_other_by_method(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    page.locator("[data-against] button", has_text="b less a").click()
+    lead = page.locator("[data-leads] tr", has_text="telea · b").locator("td").nth(1)
+    page.locator("[data-leads] thead th", has_text="b less a").wait_for()
+    assert lead.inner_text() != ""
+    assert page.locator("[data-leads] tr", has_text="navier_stokes").locator("td").nth(1).inner_text() == ""
+    told = page.locator("[data-against] span").inner_text()
+    assert "Gone: blank; new: navier_stokes; telea: radius_pixels 9, by default in a." in told
+    assert "Δ telea · b" in [one.strip(" ↑↓") for one in page.locator(".rows thead th").all_inner_texts()]
+    page.locator("aside input[value='0/runs/c']").click()
+    _beyond(
+        tab, "!document.querySelector('[data-against] button') && document.querySelectorAll('[data-leads] tbody tr').length === 6"
+    )
+    assert tab.complaints == []
     tab.context.close()
 
 

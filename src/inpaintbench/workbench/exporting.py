@@ -84,7 +84,8 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
     """
     items = [int(place) for place in asked["items"]]
     methods = [one.name for one in joined.methods if one.name in asked.get("methods", (one.name,))]
-    base = str(asked.get("base")) if asked.get("base") in methods else ""
+    titles = {f"|{one.base}": one.title for one in joined.against} | {name: f"Less {name}" for name in methods}
+    base = str(asked["base"]) if asked.get("base") in titles else ""
     quantity = next((one for one in joined.quantities if one.key == asked.get("key")), None)
     decimals = quantity.decimals if quantity else None
     heads = (
@@ -105,7 +106,7 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
     sections = []
     if means:
         mean_heads = [Column("Method"), Column("Mean", numeric=True), Column("Interval (95 %)"), Column("Items", numeric=True)]
-        mean_heads += [Column(f"Less {base}", numeric=True), Column("Interval of that (95 %)")] if base else []
+        mean_heads += [Column(titles[base], numeric=True), Column("Interval of that (95 %)")] if base else []
         sections.append(
             ("means", f"Means of {asked.get('label', '')}", "", [Table(tuple(mean_heads), tuple(means), label="Means")])
         )
@@ -137,8 +138,8 @@ def _mean_words(
     """Mean, its interval and the number of items; and where a method is the base, difference from that and its interval."""
     mean = joined.mean(key, method, items)
     own = (*_told(mean, decimals), str(mean.n))
-    if base and base != method:
-        return *own, *_told(joined.lead(key, method, base, items), decimals)
+    if other := joined.base_of(method, base):
+        return *own, *_told(joined.lead(key, method, other, items), decimals)
     return (*own, "", "") if base else own
 
 

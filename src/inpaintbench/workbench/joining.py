@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -22,12 +23,12 @@ from inpaintbench import frozen, manifest
 from inpaintbench.catalogue import attribute_at
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.compute import RANDOM_WEIGHTS
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.gallery import Attribute, attributes_of, source_name
 from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_leaf, place_label, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
-from inpaintbench.eval.scoring.run_folder import NOT_RUN, is_stale, predictions_of, references_in
+from inpaintbench.eval.scoring.run_folder import NOT_RUN, SETTINGS, is_stale, predictions_of, read_kept, references_in
 from inpaintbench.eval.values.statistics import Summary, summarise
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.lazily import lazily
@@ -37,7 +38,7 @@ from inpaintbench.pages.words import count
 from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, predicted_label, score_step
 from inpaintbench.tables import flat
 from inpaintbench.types import Attribute as Fact
-from inpaintbench.types import Clip, Dataset, Item, Plain, Score, Selection, Slice, Source
+from inpaintbench.types import Clip, Dataset, Item, Plain, Prediction, Score, Selection, Slice, Source
 from inpaintbench.workbench.finding import BOARDS, Folders, Thing, opened, scored_in
 from inpaintbench.workspace import Workspace
 
@@ -50,6 +51,8 @@ _READ = ["method", "item_id", "metric", "region", "protocol", "fingerprint", "va
 _MOST_ITEMS = 1_000_000
 # Attributes of clips that say nothing to people: near-duplicates are found by them.
 _FOR_PROGRAMS = frozenset({"copy_hashes", "perceptual_hash"})
+# What is kept with the settings of a method, and is none of them.
+_NO_SETTINGS = frozenset({"label", "only", "reference", "remarks", "root"})
 # Place of a word that is not there.
 _NO_WORD = 65535
 Column = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
@@ -80,6 +83,16 @@ class Measure(NamedTuple):
     """Whether more is better."""
     ranked: bool
     diagnostic: str = ""
+
+
+class Against(NamedTuple):
+    """One run less another, as the page offers it."""
+
+    base: str
+    """Key of the other."""
+    title: str
+    sentence: str
+    """Which methods are gone or new, and in what those of one name differ."""
 
 
 def measure_of(one: Quantity) -> Measure:
@@ -119,6 +132,8 @@ class Joined:
     """(Key of a quantity, name of a method) -> one value for each item, NaN where there is none."""
     failures: list[tuple[int, int, str]] = field(default_factory=list)
     """Method, item, reason."""
+    against: list[Against] = field(default_factory=list)
+    """Of two runs: the newer less the older, and the other way round."""
     kind: str = "run"
     root: str = ""
     """Key of the dataset, or of the workspace; empty where films are none of a dataset's."""
@@ -153,7 +168,8 @@ class Joined:
             "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
             "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "pairs": self.pairs,
             "protocol": self.protocol,
-            "protocols": self.protocols, "methods": [one._asdict() for one in self.methods], "default": self.default,
+            "protocols": self.protocols, "against": [one._asdict() for one in self.against],
+            "methods": [one._asdict() for one in self.methods], "default": self.default,
             "styles": {name: style._asdict() for name, style in styles.items()},
             "quantities": [one._asdict() for one in self.quantities], "failures": self.failures,
             "values": {f"{key}|{name}": put(values.astype(np.float32)) for (key, name), values in self.values.items()},
@@ -168,6 +184,13 @@ class Joined:
         axis = next((fact for fact, groups in self.pairs.items() if any(places <= set(group) for group in groups)), None)
         levels = next((fact.values for fact in self.facts if fact.name == axis), None)
         return str(levels[self.ids.index(one)]) if levels else one[:6]
+
+    def base_of(self, name: str, base: str) -> str:
+        """What a method is held against: ``base``, or of ``|RUN`` that run's method of the same label; empty for none."""
+        if not base.startswith("|"):
+            return base if base != name else ""
+        label = next(one.label for one in self.methods if one.name == name)
+        return next((one.name for one in self.methods if (one.run, one.label) == (base[1:], label) and one.name != name), "")
 
     def lead(self, key: str, one: str, other: str, items: Sequence[int]) -> Summary:
         """Mean difference, first less other, over those of ``items`` that both have a finite value for, with its interval."""
@@ -324,6 +347,7 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
     joined.kind, joined.root, joined.protocol, joined.protocols = "run", runs[0].dataset, chosen, protocols
     rows, stale = _scores(folders, runs, chosen, first)
     _fill(joined, runs, rows, folders)
+    joined.against = _against(folders, joined, runs)
     fingerprint = joined.fingerprint = rows[0][1]["fingerprint"][0].as_py() if rows and rows[0][1].num_rows else ""
     joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
     if RANDOM_WEIGHTS in fingerprint:
@@ -332,6 +356,59 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
         joined.sentences.append(f"{count(sources, 'source')}: an interval or a lead needs at least {ENOUGH_SOURCES}.")
     joined.sentences = [one for one in joined.sentences if one]
     return joined
+
+
+def _against(folders: Folders, joined: Joined, runs: Sequence[Thing]) -> list[Against]:
+    if len(runs) != 2:
+        return []
+    alike = runs[0].title == runs[1].title
+    names = {run.key: run.key if alike else run.title for run in runs}
+    labels = {run.key: {one.label for one in joined.methods if one.run == run.key} for run in runs}
+    data = {run.key: manifest.dataset_id(opened(folders.place(run.dataset))) for run in runs}
+    told = {run.key: {label: _settings(folders.place(run.key), label) for label in labels[run.key]} for run in runs}
+    older, newer = sorted(runs, key=lambda run: run.date)  # of one date, the one that was chosen last is the newer
+    found = []
+    for run, base in ((newer, older), (older, newer)):
+        own, before = told[run.key], told[base.key]
+        parts = [
+            f"{word}: {', '.join(sorted(ones))}"
+            for word, ones in (("gone", before.keys() - own), ("new", own.keys() - before))
+            if ones
+        ]
+        if data[run.key] != data[base.key]:
+            parts.append(f"of {data[run.key]}, {names[base.key]} of {data[base.key]}")
+        same = []
+        for label in sorted(own.keys() & before.keys()):
+            apart = [
+                f"{name} {own[label].get(name, 'by default')}, {before[label].get(name, 'by default')} in {names[base.key]}"
+                for name in sorted(own[label].keys() | before[label].keys())
+                if own[label].get(name) != before[label].get(name)
+            ]
+            same += [] if apart else [label]
+            parts += [f"{label}: {' and '.join(apart)}"] if apart else []
+        parts += [f"{', '.join(same)}: the same version and settings"] if same else []
+        title = f"{names[run.key]} less {names[base.key]}"
+        dates = " less ".join(f"{names[one.key]} of {one.date[:16].replace('T', ' ')}" for one in (run, base))
+        found.append(Against(base.key, title, f"{dates}. {'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}."))
+    return found
+
+
+def _settings(run: Path, label: str) -> dict[str, str]:
+    """Version and settings of a method, as they stand beside its predictions; nothing where they are damaged."""
+    workspace, step = Workspace(run, create=False), predict_step(label)
+    rows = workspace.columns("predictions", Prediction, step=step, columns=["method_version"])
+    found = {"version": ", ".join(sorted(set(rows["method_version"].to_pylist())))}
+
+    def add(told: Mapping[str, Any]) -> None:
+        for name, value in told.items():
+            if isinstance(value, Mapping):
+                add(value)
+            elif name not in _NO_SETTINGS:
+                found[name] = str(value)
+
+    with suppress(OSError, ValueError, InpaintBenchError):
+        add(read_kept(run / "tables" / "predictions" / f"{step}{SETTINGS}"))
+    return found
 
 
 def _common_protocol(folders: Folders, runs: Sequence[Thing], wanted: str) -> tuple[str, list[str]]:

@@ -133,18 +133,19 @@ class Bench:
 
     def leads(self, query: Mapping[str, Sequence[str]], asked: Plain) -> dict[str, Any]:
         """Of the items that are shown: the mean of each method, and its difference from the one that is the base."""
-        joined, key, base = self.joined(query), str(asked["key"]), asked.get("base")
+        joined, key, base = self.joined(query), str(asked["key"]), str(asked.get("base") or "")
         items = [int(item) for item in asked["items"]]
         if not all(0 <= item < len(joined.ids) for item in items):
             raise InputError("there are no such items")
-        names = [one.name for one in joined.methods]
+        names = [*(one.name for one in joined.methods), *(f"|{one.base}" for one in joined.against)]
         if key not in {one.key for one in joined.quantities} or (base and base not in names):
             raise InputError(f"there is no quantity {key!r}, or no method {base!r}")
         rows = []
         study = self._votes.get(_one(query, "study"))
         notes = study.standings(key.rpartition("/")[0], [joined.ids[item] for item in items]) if study else {}
         for one in joined.methods:
-            lead = joined.lead(key, one.name, base, items)._asdict() if base and base != one.name else None
+            other = joined.base_of(one.name, base)
+            lead = joined.lead(key, one.name, other, items)._asdict() if other else None
             rows.append({"name": one.name, "mean": joined.mean(key, one.name, items)._asdict(), "lead": lead})
             rows[-1]["note"] = notes.get(one.name, "")
         return {"rows": rows}

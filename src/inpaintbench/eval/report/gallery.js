@@ -98,9 +98,7 @@
     if (!button) return;
     started = true;
     const { action, switch: name } = button.dataset;
-    if (action === "play") current.toggle();
-    if (action === "back") current.clock.step(-1);
-    if (action === "forward") current.clock.step(1);
+    KEYS[{ play: " ", back: "ArrowLeft", forward: "ArrowRight" }[action]]?.();
     if (name && name !== "truth") turn(name, !state[name]);
   });
   const holdTruth = controls.querySelector("[data-switch=truth]");

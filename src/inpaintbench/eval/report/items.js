@@ -67,11 +67,12 @@
     return data.values[state.key][column][item];
   }
 
+  // Column and direction; none for the data's own order.
+  const orders = () => ({ worst: ["mean", !quantity().higher], best: ["mean", quantity().higher], disagreed: ["spread", true], column: [state.column, state.falling] });
+
   function sorted(items) {
-    const { higher } = quantity();
-    const presets = { worst: ["mean", !higher], best: ["mean", higher], disagreed: ["spread", true], column: [state.column, state.falling] };
-    if (!presets[state.order]) return items;
-    const [column, falling] = presets[state.order];
+    const [column, falling] = orders()[state.order] ?? [];
+    if (column === undefined) return items;
     const keys = new Map(items.map((item) => [item, valueOf(column, item)]));
     const compare = (one, other) => (one === other ? 0 : one < other ? -1 : 1);
     const known = items.filter((item) => keys.get(item) !== null);
@@ -93,8 +94,7 @@
   }
 
   function drawHead() {
-    const implied = { worst: ["mean", !quantity().higher], best: ["mean", quantity().higher], disagreed: ["spread", true], column: [state.column, state.falling] };
-    const [column, falling] = implied[state.order] ?? [null, false];
+    const [column, falling] = orders()[state.order] ?? [null, false];
     const cells = columns().map(({ key, name, end }) => {
       const sort = key === column ? (falling ? "descending" : "ascending") : "none";
       const button = element("button", { type: "button", class: "sort", "data-column": key }, name);

@@ -62,18 +62,14 @@
   }
 
   divider.addEventListener("input", () => { describe(); draw(); });
-  place.addEventListener("change", (event) => {
-    if (event.target === divider) return;
-    wanted = { left: sides.left.value, right: sides.right.value };
+  function choose(left, right) {
+    [sides.left.value, sides.right.value] = [left, right];
+    wanted = { left, right };
     describe();
     player.draw();
-  });
-  place.querySelector("[data-action=swap]").addEventListener("click", () => {
-    wanted = { left: sides.right.value, right: sides.left.value };
-    for (const [side, select] of Object.entries(sides)) select.value = wanted[side];
-    describe();
-    player.draw();
-  });
+  }
+  place.addEventListener("change", (event) => { if (event.target !== divider) choose(sides.left.value, sides.right.value); });
+  place.querySelector("[data-action=swap]").addEventListener("click", () => choose(sides.right.value, sides.left.value));
 
   page.on("wipe", (turned) => { on = turned; if (player) show(player); });
   page.on("opened", show);

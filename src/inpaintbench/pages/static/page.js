@@ -88,12 +88,7 @@ const page = (() => {
   }
 
   async function copy(text) {
-    if (navigator.clipboard) {
-      try {
-        await navigator.clipboard.writeText(text);
-        return true;
-      } catch { /* not allowed here: the old way */ }
-    }
+    if (await navigator.clipboard?.writeText(text).then(() => true, () => false)) return true; // else the old way
     const area = element("textarea", { class: "visually-hidden", "aria-hidden": "true" });
     area.value = text;
     document.body.append(area);

@@ -14,8 +14,10 @@ const at = (name) => document.querySelector(`[data-${name}]`);
 const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };
 const MOST_STRIPS = 12;
 const ORDERS = [["worst", "worst first"], ["spread", "most disagreed"], ["odd", "most unexplained"], ["random", "by chance"], ["item", "by name"], ["column", "by column"]];
-const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 and films"], ["D", "difference ×4 and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item"], ["C", "copy the link"], ["Esc", "close the item"]];
+const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 and films"], ["D", "difference ×4 and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item, or take the flag back"], ["[ / ]", "the wipe's line to the left, right"], ["C", "copy the link"], ["Esc", "close what was opened last"]];
+const LETTERS = { slice: "s", text: "t", failed: "e", flagged: "l" };
 const form = at("bar");
+const opened = new Set(); // `help` and `close`, the actions that close what is open, the last at the end
 let items = null;
 let left = new Int32Array(0);
 let order = left;
@@ -111,15 +113,16 @@ function draw() {
   const picked = all("m").filter((name) => names.includes(name));
   const started = performance.now();
   items.choose(get("q"), picked.length ? picked : names, get("b"));
-  const asking = { filters: filters(), text: get("t"), slice: get("s"), failed: get("e") === "1" };
+  const flagged = new Set(list.flags.map((one) => one.subject));
+  const asking = { filters: filters(), text: get("t"), slice: get("s"), failed: get("e") === "1", flagged: get("l") === "1" ? flagged : null };
   left = items.passing(asking);
   const [by, falling] = sorting();
   order = items.sorted(left, by, falling);
   const item = items.placeOf.get(get("i")) ?? null;
   drawBar();
-  const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...(items.base ? items.shown.filter((one) => one.name !== items.base).map((one) => `d|${one.name}`) : []), ...(items.shown.length > 1 ? ["spread"] : [])];
+  const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...items.shown.filter((one) => items.baseOf(one.name)).map((one) => `d|${one.name}`), ...(items.shown.length > 1 ? ["spread"] : [])];
   const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(...(items.kind === "board" ? [1, 14] : [0, 6])).map((one) => `a|${one.key}`);
-  table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid" });
+  table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid", flagged });
   at("count").textContent = left.length === items.n ? `${items.n.toLocaleString("en")} items` : `${left.length.toLocaleString("en")} of ${items.n.toLocaleString("en")} items`;
   drawStrips(asking);
   drawScatter(item);
@@ -152,6 +155,8 @@ function drawBar() {
   if (form.text !== document.activeElement) form.text.value = get("t");
   form.failed.checked = get("e") === "1";
   form.failed.closest("label").hidden = !items.failed.size;
+  form.flagged.checked = get("l") === "1";
+  form.flagged.closest("label").hidden = !form.flagged.checked && !list.flags.some((one) => items.placeOf.has(one.subject));
   const [by] = get("o", quantity ? "worst" : "item").split("~");
   at("order").value = ORDERS.some(([key]) => key === by) ? by : "column";
   for (const box of at("columns").querySelectorAll("input")) box.checked = all("c").includes(box.value);
@@ -164,13 +169,13 @@ function drawBar() {
   });
   if (get("s")) made.push(chip(`Slice: ${get("s")}`, () => { set({ s: "" }); draw(); }));
   if (get("t")) made.push(chip(`“${get("t")}”`, () => { set({ t: "" }); form.text.value = ""; draw(); }));
-  if (get("e")) made.push(chip("Failures", () => { set({ e: "" }); draw(); }));
-  if (made.length > 1) made.push(button({ class: "chip" }, () => { set({ f: [], s: "", t: "", e: "" }); form.text.value = ""; draw(); }, "Clear all"));
+  for (const [letter, name] of [["e", "Failures"], ["l", "Flagged"]]) if (get(letter)) made.push(chip(name, () => { set({ [letter]: "" }); draw(); }));
+  if (made.length > 1) made.push(button({ class: "chip" }, () => { set({ f: [], s: "", t: "", e: "", l: "" }); form.text.value = ""; draw(); }, "Clear all"));
   at("chips").replaceChildren(...made);
 }
 
 function drawStrips(asking) {
-  const scores = items.shown.slice(0, 4).flatMap((one) => [`v|${one.name}`, ...(items.base && items.base !== one.name ? [`d|${one.name}`] : [])]);
+  const scores = items.shown.slice(0, 4).flatMap((one) => [`v|${one.name}`, ...(items.baseOf(one.name) ? [`d|${one.name}`] : [])]);
   const numbers = items.facts.filter((one) => one.numeric).map((one) => `a|${one.key}`);
   const named = items.facts.filter((one) => !one.numeric && one.words.length < 9).map((one) => `a|${one.key}`);
   const asked_for = asking.filters.map((one) => one.key);
@@ -218,6 +223,7 @@ function inquire(path, body, then) {
 /** Means and differences, of what is left, over sources. */
 function drawLeads() {
   at("leads").closest("section").hidden = !items.quantity;
+  at("against").replaceChildren(...(items.against.length ? ["Run against run: "] : []), ...items.against.map((one) => button({ class: "chip", "aria-pressed": String(one === items.pair), title: "Each method less that of the same name in the other run" }, () => { set({ b: one === items.pair ? "" : `|${one.base}` }); draw(); }, one.title)), el("span", {}, items.pair?.sentence));
   if (items.quantity) inquire("/api/leads", { key: items.quantity.key, base: items.base, items: [...left] }, leadRows);
 }
 
@@ -235,7 +241,7 @@ function drawEffects() {
   place.open = get("u") === "1";
   if (place.hidden || !place.open) return;
   at("effectnote").textContent ||= "Working it out …";
-  inquire("/api/diagnosis", { key: items.quantity.key, base: items.base, methods: items.shown.map((one) => one.name), items: [...left] }, effectRows);
+  inquire("/api/diagnosis", { key: items.quantity.key, base: items.pair ? "" : items.base, methods: items.shown.map((one) => one.name), items: [...left] }, effectRows);
 }
 
 function effectRows({ title = "", rows = [], curves = [], sentences = [], without = [], sentence }) {
@@ -250,7 +256,7 @@ function effectRows({ title = "", rows = [], curves = [], sentences = [], withou
   const drawn = [...new Set(curves.map((one) => one.fact))].map((fact) => [curves.filter((one) => one.fact === fact), new Response(curves.find((one) => one.fact === fact).label, () => showEffect({ kind: "measured", fact }, true))]);
   at("responses").replaceChildren(...drawn.map(([, plot]) => plot.node));
   for (const [lines, plot] of drawn) plot.draw(lines, items.styles, [range[0] - room, range[1] + room], decimals);
-  at("effectnote").replaceChildren(sentence ?? (rows.length ? `${title}${items.base ? `, less that of ${items.base}` : ""}: what each step does, with intervals that hold for all of them together. ${sentences.length ? `${sentences.join(". ")}.` : "None is more than chance."}` : "These items tell no effect."),
+  at("effectnote").replaceChildren(sentence ?? (rows.length ? `${title}${items.base && !items.pair ? `, less that of ${items.base}` : ""}: what each step does, with intervals that hold for all of them together. ${sentences.length ? `${sentences.join(". ")}.` : "None is more than chance."}` : "These items tell no effect."),
     without.length ? el("details", {}, el("summary", {}, "What is left out"), without.join("; ")) : "");
 }
 
@@ -282,7 +288,7 @@ function leadRows({ rows, sentence }) {
       el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${signed(lead.mean, decimals)} (${range(lead)})`) : ""),
       el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(most, lead.mean, lead.interval_low, lead.interval_high) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
   };
-  const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.base ? `less ${items.base}` : "Difference", "", "Items"];
+  const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.pair?.title ?? (items.base ? `less ${items.base}` : "Difference"), "", "Items"];
   place.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((text, column) => el(text ? "th" : "td", { scope: text ? "col" : null, class: column === 4 ? "n" : null }, text)))), el("tbody", {}, ...rows.map(row)));
   at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals over sources, not corrected for how often one looks." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
   return undefined;
@@ -302,6 +308,7 @@ function open(item) {
 }
 
 function close() {
+  opened.delete("close");
   document.querySelector(".look").hidden = true;
   document.body.classList.remove("looking");
   look.clear();
@@ -309,6 +316,7 @@ function close() {
 
 function drawItem(item) {
   if (item === null) return close();
+  opened.add("close");
   document.querySelector(".look").hidden = false;
   document.body.classList.add("looking");
   at("opened").textContent = items.names[item];
@@ -327,9 +335,13 @@ function drawItem(item) {
   at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
     ...slices.flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
+  at("flag").querySelector("button").textContent = standing() ? "Take back" : "Flag";
   if (items.kind === "board") { at("facts").closest("details").open = true; return look.clear(); }
   return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
 }
+
+/** Whether the open item has the flag that the form names. */
+const standing = () => list.flags.some((one) => one.subject === get("i") && one.name === at("flag").elements.name.value && one.value === at("flag").elements.value.value);
 
 function step(by) {
   const place = order.indexOf(items?.placeOf.get(get("i")) ?? -1);
@@ -337,7 +349,12 @@ function step(by) {
   if (next !== undefined) open(next);
 }
 
-function say(text) { at("live").textContent = text; }
+/** Show a short message, and take it away. */
+function say(text) {
+  at("live").textContent = text;
+  clearTimeout(say.waiting);
+  if (text) say.waiting = setTimeout(say, 2500, "");
+}
 
 function give(name, data) {
   const link = el("a", { href: data instanceof Blob ? URL.createObjectURL(data) : data, download: name });
@@ -354,7 +371,7 @@ const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replac
 const plain = (value) => (value === null || Number.isNaN(value) ? "" : value);
 
 const actions = {
-  async copy() { await navigator.clipboard?.writeText(location.href).catch(() => undefined); say("The link is copied"); },
+  async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => "The link is copied", () => "") || "The browser allows no copying here: the link is the page's address"); },
   csv() {
     const heads = ["item", "source", ...items.facts.map((one) => one.key), ...items.quantities.flatMap((one) => items.shown.map((method) => `${one.key} ${method.name}`))];
     const columns = [...items.facts.map((one) => items.column(`a|${one.key}`)), ...items.quantities.flatMap((one) => items.shown.map((method) => items.column(`s|${one.key}|${method.name}`)))];
@@ -373,17 +390,20 @@ const actions = {
   },
   film() { if (get("i")) give(`${get("i")}.mp4`, `/api/film?${query({ item: get("i"), methods: items.shown.map((one) => one.name) })}`); else say("Open an item first"); },
   scheme() { const root = document.documentElement; root.style.colorScheme = root.style.colorScheme === "dark" ? "light" : "dark"; document.querySelector("[data-action=scheme]").textContent = root.style.colorScheme === "dark" ? "Light" : "Dark"; repaint(); draw(); },
-  help() { at("help").hidden = !at("help").hidden; document.querySelector("[data-action=help]").setAttribute("aria-expanded", String(!at("help").hidden)); },
+  help() { const on = opened.delete("help") ? false : Boolean(opened.add("help")); at("help").hidden = !on; document.querySelector("[data-action=help]").setAttribute("aria-expanded", String(on)); },
   grid() { set({ v: get("v") === "grid" ? "" : "grid" }); draw(); },
   range() { narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : Number(form.low.value), high: form.high.value === "" ? Infinity : Number(form.high.value) }]]); },
   previous: () => step(-1),
   next: () => step(1),
   close() { set({ i: "", n: "", k: "", z: "", j: "" }); draw(); },
 };
+const back = () => { const menu = document.querySelector("details.menu[open]"); if (menu) menu.open = false; else actions[[...opened].at(-1)]?.(); };
+const slide = (by) => { const { view } = look.player; view.lead({ wipe: view.wipeAt + by }); view.onchange(); };
 const manner = (name) => { set({ k: get("k") === name ? "" : name }); draw(); };
 
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest("[data-action], [data-manner]");
+  if (event.detail && event.target.type === "checkbox") event.target.blur(); // as buttons do, so that keys go on working
   if (pressed && (items || ["scheme", "help"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action]() : manner(pressed.dataset.manner);
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || pressed) menu.open = false;
 });
@@ -393,9 +413,7 @@ form.addEventListener("input", ({ target }) => {
   if (["metric", "region"].includes(name)) {
     const fit = items.quantities.find((one) => one.metric === form.metric.value && one.region === form.region.value) ?? items.quantities.find((one) => one.metric === form.metric.value);
     set({ q: fit.key });
-  } else if (name === "protocol") { set({ p: target.value, q: "" }); return load(); } else if (name === "slice") set({ s: target.value });
-  else if (name === "text") set({ t: target.value });
-  else if (name === "failed") set({ e: target.checked ? "1" : "" });
+  } else if (name === "protocol") { set({ p: target.value, q: "" }); return load(); } else if (LETTERS[name]) set({ [LETTERS[name]]: target.type === "checkbox" ? (target.checked ? "1" : "") : target.value });
   else if (target.type === "checkbox") set({ c: [...at("columns").querySelectorAll("input:checked")].map((box) => box.value) });
   else return undefined;
   return draw();
@@ -406,14 +424,15 @@ for (const axis of ["x", "y"]) document.querySelector(`[data-axis=${axis}]`).add
 at("flag").addEventListener("submit", async (event) => {
   event.preventDefault();
   const { name, value } = event.target.elements;
-  const told_now = await (await fetch("/api/flag", { ...POST, body: JSON.stringify({ subject: get("i"), name: name.value, value: value.value }) })).json();
+  const told_now = await (await fetch("/api/flag", { ...POST, body: JSON.stringify({ subject: get("i"), name: name.value, value: standing() ? "" : value.value }) })).json();
   list.flags = told_now.flags ?? list.flags;
   if (told_now.sentence) at("looknote").textContent = told_now.sentence;
-  drawItem(items.placeOf.get(get("i")));
+  draw();
 });
-at("help").append(el("h2", {}, "Keys"), el("dl", {}, ...[...MORE_KEYS, ...HELP.map(([key, text]) => [key === " " ? "space" : key.replace("Arrow", ""), text])].flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
-const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: actions.close, "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": actions.help };
-listen((key) => { if (KEYS[key] && items) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
+at("flag").addEventListener("input", () => drawItem(items.placeOf.get(get("i"))));
+at("help").append(el("h2", {}, "Keys"), el("dl", {}, ...[...MORE_KEYS, ...HELP.map(([key, , , text]) => [key === " " ? "space" : key.replace("Arrow", ""), text])].flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
+const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: back, "[": () => slide(-0.05), "]": () => slide(0.05), "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": actions.help };
+listen((key) => { if (KEYS[key] && (items || ["?", "Escape"].includes(key))) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
 follow(() => load());
 list.start(() => load({ again: true }));
 load();

@@ -14,14 +14,21 @@ export const filed = (key) => `/files/${key.split("/").map(encodeURIComponent).j
 export function library(place, find, changed) {
   let [things, folders] = [[], []];
   const made = { flags: [], mark, start };
-  const shown = (thing) => thing.notes.name || thing.title;
+  const where = (thing) => {
+    const [root, inner] = [folders[Number.parseInt(thing.key, 10)], thing.key.replace(/^\d+\//, "")];
+    return inner ? `${folders.length > 1 ? `${root.split("/").at(-1)}/` : ""}${inner}` : root;
+  };
+  const twin = (thing) => things.some((one) => one !== thing && one.kind === thing.kind && one.title === thing.title);
+  const shown = (thing) => thing.notes.name || (twin(thing) ? `${thing.title} · ${where(thing).replace(/\/report$/, "")}` : thing.title);
 
   const running = () => things.filter((one) => ["run", "study"].includes(one.kind)).map((one) => [one.key, one.progress, one.date, one.predicted]);
 
   async function look() {
     const told = await (await fetch("/api/things")).json();
     if (!told.things) return false;
+    const flags = JSON.stringify(made.flags);
     [made.flags, folders] = [told.flags, told.folders];
+    if (flags !== JSON.stringify(told.flags)) changed();
     const before = JSON.stringify(running());
     const same = JSON.stringify(things) === JSON.stringify(told.things);
     things = told.things;
@@ -44,21 +51,19 @@ export function library(place, find, changed) {
   }
 
   function row(thing) {
-    const facts = [thing.what, thing.kind === "run" ? thing.date.slice(0, 16).replace("T", " ") : ""].filter(Boolean).join(" · ");
     const tags = (thing.notes.tags ?? "").split(",").map((tag) => tag.trim()).filter(Boolean).map((tag) => el("span", { class: "tag" }, tag));
     const name = el("span", { class: "name" }, shown(thing));
-    const where = el("span", { class: "from" }, thing.key.replace(/^\d+\//, "") || folders[Number.parseInt(thing.key, 10)]);
     let head;
     if (thing.kind === "run") head = el("label", {}, el("input", { type: "checkbox", value: thing.key, onchange: (event) => tick(thing, event.target.checked) }), name);
     else if (OPENS[thing.kind]) head = button({ class: "open", "data-key": thing.key, "data-letter": OPENS[thing.kind] }, () => { set({ ...NONE, [OPENS[thing.kind]]: thing.key }, { step: true }); changed(); }, name);
     else head = el("a", { href: filed(thing.page), target: "_blank", rel: "noopener" }, name);
     const others = thing.kind === "report" ? things.filter((one) => one.kind === "report" && one.key !== thing.key) : [];
-    const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "beside"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, one.key.slice(2)))) : null;
+    const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "beside"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, where(one)))) : null;
     const bars = thing.progress.map((one) => el("span", { class: "progress", title: `${one.step}: ${one.done} of ${one.tasks}` }, el("i", { style: `width: ${(100 * one.done) / Math.max(one.tasks, 1)}%` })));
     const asked = { run: thing.dataset && "runs", dataset: "dataset", workspace: "workspace", study: "study", leaderboard: "board" }[thing.kind];
     const ready = () => asked && fetch(`/api/set?${new URLSearchParams({ [asked]: thing.key })}`, { method: "HEAD" }); // it is read while the pointer is on its way
     return el("li", { title: thing.notes.note ?? "", onpointerenter: ready }, el("div", { class: "thing" }, head, ["run", "leaderboard"].includes(thing.kind) && thing.page ? el("a", { class: "to", href: filed(thing.page), target: "_blank", rel: "noopener" }, thing.kind === "run" ? "report" : "page") : null,
-      button({ class: "edit", "aria-label": `Name, note and tags of ${shown(thing)}` }, (event) => edit(thing, event.target.closest("li")), "✎")), where, el("span", { class: "from" }, facts), ...tags, thing.notes.note ? el("span", { class: "note" }, thing.notes.note) : null, ...bars, beside);
+      button({ class: "edit", "aria-label": `Name, note and tags of ${shown(thing)}` }, (event) => edit(thing, event.target.closest("li")), "✎")), el("span", { class: "from" }, where(thing)), el("span", { class: "from" }, thing.what), thing.kind === "run" ? el("time", { class: "from" }, thing.date.slice(0, 16).replace("T", " ")) : null, ...tags, thing.notes.note ? el("span", { class: "note" }, thing.notes.note) : null, ...bars, beside);
   }
 
   function edit(thing, item) {

@@ -7,7 +7,7 @@ import { get, set } from "./state.js";
 
 export class Look {
   constructor(room, curves, { told }) {
-    this.player = new Player(room);
+    this.player = new Player(room, { drag: true });
     this.told = told;
     this.curves = new Curves(curves, (frame) => { this.player.clock.pause(); this.player.clock.seek(frame); });
     this.address = "";

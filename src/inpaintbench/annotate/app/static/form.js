@@ -54,11 +54,6 @@ export class Form {
     return true;
   }
 
-  pickPlace(place, event) {
-    const option = this.#options().find((one) => one.value === `${PLACE}${place}`);
-    if (option) this.#take(option, event);
-  }
-
   /** Take back the last part of this card; false when nothing was answered yet. */
   back() {
     if (!this.card) return false;

@@ -18,11 +18,12 @@ export class Items {
     this.placeOf = new Map(this.ids.map((id, item) => [id, item]));
   }
 
-  /** Take up a quantity, the methods that are looked at, and the one that others are compared with. */
+  /** Take up a quantity, the methods that are looked at, and the one that others are compared with, or `|RUN` for their namesakes in a run. */
   choose(key, names, base) {
     this.quantity = this.quantities.find((one) => one.key === key) ?? this.quantities.find((one) => one.key === this.default) ?? null;
     this.shown = this.methods.filter((one) => names.includes(one.name));
-    this.base = this.shown.some((one) => one.name === base) ? base : "";
+    this.pair = this.against.find((one) => base === `|${one.base}`);
+    this.base = this.pair || this.shown.some((one) => one.name === base) ? base : "";
     this.made = new Map();
     if (this.quantity) this.#derive(this.shown.filter((one) => !one.reference).map((one) => this.held.get(`${this.quantity.key}|${one.name}`)));
   }
@@ -48,6 +49,13 @@ export class Items {
     this.made = new Map([["mean", mean], ["spread", spread], ["odd", odd]]);
   }
 
+  /** The method that another is compared with. */
+  baseOf(name) {
+    const own = this.methods.find((one) => one.name === name);
+    const base = this.methods.find((one) => (this.pair ? one.run === this.pair.base && one.label === own?.label : one.name === this.base));
+    return base === own ? undefined : base?.name;
+  }
+
   /** A column by its key: `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, or one that is derived. */
   column(key) {
     const [kind, one, two] = key.split("|");
@@ -63,13 +71,13 @@ export class Items {
     }
     if (!this.quantity) return undefined;
     if (kind === "v") return told(this.held.get(`${this.quantity.key}|${one}`), one, { method: one, full: `${label}, ${one}` });
-    if (kind === "d") return this.base && told(this.#apart(key, one), `Δ ${one}`, { method: one, full: `${label}, ${one} less ${this.base}` });
+    if (kind === "d") return this.baseOf(one) && told(this.#apart(key, one), `Δ ${one}`, { method: one, full: `${label}, ${one} less ${this.baseOf(one)}` });
     return told(this.made.get(kind), { mean: "Mean", spread: "Spread", odd: "Unexplained" }[kind], { full: `${label}, ${kind}` });
   }
 
   #apart(key, method) {
     if (!this.made.has(key)) {
-      const [own, base] = [method, this.base].map((name) => this.held.get(`${this.quantity.key}|${name}`));
+      const [own, base] = [method, this.baseOf(method)].map((name) => this.held.get(`${this.quantity.key}|${name}`));
       if (!own) return undefined;
       this.made.set(key, own.map((value, item) => value - base[item]));
     }
@@ -85,8 +93,8 @@ export class Items {
     return column.numeric ? column.column[item] : column.column[item] === NO_WORD ? null : column.words[column.column[item]];
   }
 
-  /** Items that pass all of `filters` ({key, low, high} or {key, words}), `text`, `slice` and `failed`; `without`: a key whose filter is left out. */
-  passing({ filters, text, slice, failed }, without = "") {
+  /** Items that pass all of `filters` ({key, low, high} or {key, words}), `text`, `slice`, `failed` and `flagged` (ids); `without`: a key whose filter is left out. */
+  passing({ filters, text, slice, failed, flagged }, without = "") {
     const left = new Uint8Array(this.n).fill(1);
     if (slice) {
       left.fill(0);
@@ -96,6 +104,7 @@ export class Items {
     if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
     if (wanted) this.texts.forEach((own, item) => { if (!own.includes(wanted)) left[item] = 0; });
     if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
+    if (flagged) this.ids.forEach((id, item) => { if (!flagged.has(id)) left[item] = 0; });
     for (const { key, low, high, words } of filters) {
       const found = key !== without && this.column(key);
       if (!found) continue;

@@ -24,9 +24,9 @@ export class Table {
     new ResizeObserver(() => this.#rows()).observe(this.scroll);
   }
 
-  /** `columns`: keys, the first is the item's name; `order`: items; `by` and `falling`: how they are sorted. */
-  show({ items, order, columns, by, falling, item, looks, grid }) {
-    Object.assign(this, { items, order, item, looks, columns: columns.map((key) => items.column(key)).filter(Boolean) });
+  /** `columns`: keys, the first is the item's name; `order`: items; `flagged`: ids that get a mark; `by` and `falling`: how they are sorted. */
+  show({ items, order, columns, by, falling, item, looks, grid, flagged }) {
+    Object.assign(this, { items, order, item, looks, flagged, columns: columns.map((key) => items.column(key)).filter(Boolean) });
     const head = ({ key, label, numeric, method, full }) => el("th", { scope: "col", class: numeric ? "n" : null, title: full ?? label, "aria-sort": key === by ? (falling ? "descending" : "ascending") : "none" },
       button({ class: "sort" }, () => this.sort(key), method ? this.dot(method) : null, label));
     this.head.replaceChildren(head({ key: "item", label: "Item" }), ...this.columns.map(head));
@@ -54,14 +54,18 @@ export class Table {
 
   #row(item, place) {
     const failed = this.items.failed.get(item);
-    const name = el("td", { title: failed ? failed.map((one) => one.join(": ")).join("\n") : this.items.names[item] }, el("span", { class: "item" }, button({}, () => undefined, this.items.names[item]), el("span", { class: "from" }, this.items.ids[item]), failed ? el("span", { class: "tag warn" }, "failed") : null));
+    const name = el("td", { title: failed ? failed.map((one) => one.join(": ")).join("\n") : this.items.names[item] }, el("span", { class: "item" }, button({}, () => undefined, this.items.names[item]), el("span", { class: "from" }, this.items.ids[item]), failed ? el("span", { class: "tag warn" }, "failed") : null, this.#flag(item)));
     const cells = this.columns.map((column) => el("td", { class: column.numeric ? "n" : null }, column.numeric ? number(column.column[item], column.decimals) : this.items.word(column, item) ?? "–"));
     return el("tr", { "data-item": item, "aria-rowindex": place + 2, "aria-selected": item === this.item, class: item === this.item ? "here" : null }, name, ...cells);
   }
 
+  #flag(item) {
+    return this.flagged.has(this.items.ids[item]) ? el("span", { class: "tag flagged" }, "flagged") : null;
+  }
+
   #grid() {
     const cards = [...this.order.subarray(0, PICTURES)].map((item) => button({ class: item === this.item ? "here" : null, title: this.items.ids[item] }, () => this.open(item),
-      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("span", {}, this.items.names[item]), el("span", { class: "from" }, this.items.ids[item]),
+      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("span", {}, this.items.names[item], " ", this.#flag(item)), el("span", { class: "from" }, this.items.ids[item]),
       el("span", { class: "from" }, this.columns.filter((column) => column.numeric).slice(0, 4).map((column) => number(column.column[item], column.decimals)).join(" · "))));
     const more = this.order.length - PICTURES;
     this.grid.replaceChildren(...cards, ...(more > 0 ? [el("p", { class: "note" }, `and ${more} more: filter, or sort otherwise`)] : []));

@@ -18,7 +18,6 @@ export class Clock extends EventTarget {
     this.wanted = null;
     this.chasing = false;
     this.arrived = null;
-    this.shownAt = null;
     document.addEventListener("visibilitychange", () => this.watched?.interrupt());
   }
 

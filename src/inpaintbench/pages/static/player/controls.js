@@ -3,7 +3,7 @@
 import { button, el, icon, keycap, keyName, shortcut } from "./dom.js";
 import { clockTime, times } from "./words.js";
 
-/** name, key, what it does, manner. Those of manner `hold` work while they are held. */
+/** name, key, what it does, manner (those of `hold` work while they are held), what it does where one drags. */
 const BUTTONS = [
   ["play", " ", "Play or pause"],
   ["back", "ArrowLeft", "One frame back (also ,)"],
@@ -12,16 +12,16 @@ const BUTTONS = [
   ["slower", "-", "Slower"],
   ["slow", "m", "Slow motion: whole, half, quarter speed"],
   ["faster", "+", "Faster"],
-  ["zoom", "z", "Zoom; the wheel changes it, the pointer moves it on all players"],
+  ["zoom", "z", "Zoom; the wheel changes it, the pointer moves it on all players", "", "Zoom; the wheel changes it, dragging the picture moves it on all players"],
   ["flip", "f", "Hold: swap the candidates in place", "hold"],
-  ["wipe", "w", "Wipe: one over the other, the line follows the pointer"],
+  ["wipe", "w", "Wipe: one over the other, the line follows the pointer", "", "Wipe: one over the other, the line is dragged"],
   ["original", "o", "Hold: the original in place", "hold"],
   ["outline", "h", "Outline of the hole"],
 ];
 const ICONS = { slower: "minus", faster: "plus" };
 const ALIASES = { ",": "ArrowLeft", ".": "ArrowRight", "=": "+", _: "-" };
 /** Key, words and drawing of each; the speed shows itself as a figure. */
-export const HELP = BUTTONS.map(([name, key, text]) => [key, text, name === "slow" ? null : (ICONS[name] ?? name)]);
+export const HELP = BUTTONS.map(([name, key, text, , dragged = text]) => [key, text, name === "slow" ? null : (ICONS[name] ?? name), dragged]);
 
 export class Controls {
   constructor(root, clock, view) {
@@ -106,7 +106,8 @@ export class Controls {
     this.line.setAttribute("aria-valuetext", `frame ${number} of ${clock.media.frames}`);
   }
 
-  #button([name, key, text, manner]) {
+  #button([name, key, still, manner, dragged = still]) {
+    const text = this.view.drag ? dragged : still;
     const picture = name === "slow" ? el("span", { class: "figure" }, times(1)) : icon(ICONS[name] ?? name);
     const facts = { class: `control ${name}`, "data-tip": `${text} [${keyName(key)}]`, "aria-label": text, "aria-keyshortcuts": shortcut(key) };
     if (manner !== "hold") return button(facts, () => this.actions[name](), picture, keycap(key));

@@ -9,8 +9,8 @@ import { View } from "./view.js";
 /** Events: `start` (the first picture is there and it plays), `broken` (the file cannot be played), `change` (zoom, wipe, outline,
     what is held). */
 export class Player extends EventTarget {
-  /** Draw into `root`. `onpick(place)`: the name of a candidate that has a key was clicked. */
-  constructor(root, { onpick = () => undefined } = {}) {
+  /** Draw into `root`. `onpick(place)`: the name of a candidate that has a key was clicked. `drag`: zoom and wipe stay but for drags. */
+  constructor(root, { onpick = () => undefined, drag = false } = {}) {
     super();
     const parts = ["players", "controls", "parking"].map((name) => el("div", { class: name }));
     root.replaceChildren(...parts);
@@ -18,7 +18,7 @@ export class Player extends EventTarget {
     parts[2].setAttribute("aria-hidden", "true");
     this.clock = new Clock();
     this.shelf = new Shelf(parts[2]);
-    this.view = new View(parts[0], this.clock, { onpick, onchange: () => this.#changed() });
+    this.view = new View(parts[0], this.clock, { onpick, drag, onchange: () => this.#changed() });
     this.bar = new Controls(parts[1], this.clock, this.view);
     this.shown = null;
   }

@@ -1,9 +1,10 @@
-/* Pointers over the players: they lead the zoomed window and the wipe; two fingers and a double tap zoom, a swipe turns over. */
+/* Pointers over the players: they lead the zoomed window and the wipe, or drag them; two fingers and a double tap zoom, a swipe turns over. */
 
 const DOUBLE_TAP = { milliseconds: 300, pixels: 30 };
+const GRIP_PIXELS = 16; // from the wipe's line
 const SWIPE = { milliseconds: 500, pixels: 60 };
 
-/** Listen on `area`; `view` is followed and zoomed; `onswipe(1 or -1)` is called for a stroke to the left or right. */
+/** Listen on `area`; `view` is led (where `view.drag`: by a button or finger that is held alone) and zoomed; `onswipe(1 or -1)` is called for a stroke to the left or right. */
 export function pointers(area, view, { onswipe }) {
   const touches = new Map();
   let pinch = null;
@@ -15,7 +16,18 @@ export function pointers(area, view, { onswipe }) {
   };
   const follow = (event) => {
     const box = inside(event);
-    if (box) view.follow(share(event.clientX - box.left, box.width), share(event.clientY - box.top, box.height));
+    const [x, y] = box ? [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height] : [];
+    if (box && (!view.drag || view.zoom.factor === 1)) view.lead({ x, y, wipe: view.drag ? undefined : x }); // where it will zoom to
+    if (view.drag && event.buttons & 1) drag(event, event.type === "pointerdown" ? box : null, x);
+  };
+  let grip = null;
+  /** Begin to drag in `box`, or go on: the wipe's line by its side or where nothing is zoomed, else the picture. */
+  const drag = ({ clientX, clientY }, box, at) => {
+    const { zoom } = view;
+    if (box) grip = { box, line: view.wiping && (zoom.factor === 1 || Math.abs(at - view.wipeAt) * box.width < GRIP_PIXELS) };
+    if (grip?.line) view.lead({ wipe: (clientX - grip.box.left) / grip.box.width });
+    else if (!box && grip && zoom.factor > 1) view.lead({ x: zoom.x - (clientX - grip.clientX) / grip.box.width / (zoom.factor - 1), y: zoom.y - (clientY - grip.clientY) / grip.box.height / (zoom.factor - 1) });
+    Object.assign(grip ?? {}, { clientX, clientY });
   };
   const spread = () => {
     const [one, two] = [...touches.values()];
@@ -45,7 +57,7 @@ export function pointers(area, view, { onswipe }) {
         if (Math.hypot(event.clientX - stroke.clientX, event.clientY - stroke.clientY) > DOUBLE_TAP.pixels) tapped.at = 0;
       }
       touches.delete(event.pointerId);
-      pinch = stroke = null;
+      pinch = stroke = grip = null;
     });
   }
   const wheel = (event) => {
@@ -61,8 +73,4 @@ function turn(from, to, onswipe) {
   const [right, down] = [to.clientX - from.clientX, to.clientY - from.clientY];
   const quick = to.timeStamp - from.timeStamp < SWIPE.milliseconds;
   if (quick && Math.abs(right) > SWIPE.pixels && Math.abs(right) > 2 * Math.abs(down)) onswipe(right < 0 ? 1 : -1);
-}
-
-function share(part, whole) {
-  return Math.min(Math.max(part / whole, 0), 1);
 }

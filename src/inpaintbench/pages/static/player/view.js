@@ -17,8 +17,8 @@ const MAIN_ROLES = new Set(["candidate", "clip"]);
 
 export class View {
   /** `onpick(place)`: a candidate's name was clicked. */
-  constructor(area, clock, { onpick, onchange }) {
-    Object.assign(this, { area, clock, onpick, onchange });
+  constructor(area, clock, { onpick, onchange, drag = false }) {
+    Object.assign(this, { area, clock, onpick, onchange, drag });
     this.panes = [];
     this.card = null;
     this.keyOf = new Map();
@@ -193,10 +193,11 @@ export class View {
     return { player, node, canvas, name, caption };
   }
 
-  /** The pointer is at this share of a player: the zoomed window and the wipe's line go there at the next repaint. */
-  follow(x, y) {
-    Object.assign(this.zoom, { x, y });
-    this.wipeAt = x;
+  /** The zoomed window and the wipe's line go to these shares of a player at the next repaint. */
+  lead({ x = this.zoom.x, y = this.zoom.y, wipe = this.wipeAt }) {
+    const inside = (part) => Math.min(Math.max(part, 0), 1);
+    Object.assign(this.zoom, { x: inside(x), y: inside(y) });
+    this.wipeAt = inside(wipe);
     if (this.waiting || !(this.wiping || this.zoom.factor > 1)) return;
     this.waiting = true;
     requestAnimationFrame(() => {
