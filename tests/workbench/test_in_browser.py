@@ -171,6 +171,26 @@ def test_names_of_strangers_stay_words(browser: Any, server: Server) -> None:
     tab.context.close()
 
 
+def test_a_dataset_offers_what_it_has_and_its_ticked_columns_are_those_that_show(browser: Any, paired_server: Server) -> None:
+    tab = opened(browser, paired_server, "#d=0/data")
+    tab.page.wait_for_function(LOADED)
+    assert tab.page.locator("[data-order] option").all_inner_texts() == ["by chance", "by name", "by column"]
+    offered = tab.page.locator("[data-axis=y] option").evaluate_all("(all) => all.map((one) => one.value)")
+    assert tab.page.locator("[data-axis=y]").input_value() in offered
+    assert not {"mean", "spread", "|chosen"} & {*offered}
+    ticked = tab.page.locator("[data-columns] :checked").evaluate_all("(all) => all.map((one) => one.parentNode.textContent)")
+    assert ticked == tab.page.locator(".rows thead th:not(:first-child)").all_inner_texts() != []
+    tab.page.locator("tr[data-item]").first.click()
+    tab.page.wait_for_function(PLAYS)
+    known = tab.page.locator("[data-facts] dt").evaluate_all("(all) => all.map((one) => one.textContent)")
+    assert "Axis: size" in known
+    assert "Item" not in known
+    assert tab.page.locator("[data-identifiers] dd").first.text_content() == tab.page.locator("[data-from]").inner_text()
+    tab.page.keyboard.press("g")
+    assert tab.page.locator(".pictures button").first.inner_text().startswith("film")
+    tab.context.close()
+
+
 def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server, tmp_path: Path) -> None:
     tab = opened(browser, server)
     tab.page.locator("button.open[data-key='0/waves']").click()
@@ -190,7 +210,8 @@ def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server, tmp_pa
     tab.page.locator("[name=flagged]").click()
     assert tab.page.locator("tr[data-item]").count() == 1
     tab.page.keyboard.press("g")
-    assert tab.page.locator(".pictures button").all_inner_texts()[0].split()[2:4] == ["flagged", item]
+    card = tab.page.locator(".pictures button").first
+    assert (card.inner_text().split()[2], card.get_attribute("title")) == ("flagged", item)
     tab.page.keyboard.press("x")
     tab.page.wait_for_function("() => document.querySelectorAll('.pictures button').length === 0")
     assert server.bench.notes.read()["flags"] == []
@@ -260,6 +281,7 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
     tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b")
     page = tab.page
     page.wait_for_function(LOADED)
+    page.wait_for_selector("[data-leads] .base")  # what comes last and moves what is below it
     assert page.locator("tr[data-item]").count() == 3
     strip = page.locator(".strip").first
     box = strip.locator("canvas").bounding_box()
@@ -285,6 +307,13 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
         page.locator(".rows thead th button", has_text="Item").click()
         assert page.locator(".rows thead th").first.get_attribute("aria-sort") == how
     assert [one.get_attribute("data-item") for one in page.locator("tr[data-item]").all()] == ["2", "1", "0"]
+    page.locator(".rows thead th button", has_text="Spread").click()
+    sides = "(all) => all.map((one) => one.getBoundingClientRect().left - one.closest('.rows').getBoundingClientRect().left)"
+    assert page.locator("tr[data-item] td:first-child").evaluate_all(sides) == [1, 1, 1]
+    page.locator(".rows thead th button", has_text="blank").click()  # a PSNR: the least is the worst
+    assert page.locator(".rows thead th", has_text="blank").get_attribute("aria-sort") == "ascending"
+    page.locator(".rows thead th button", has_text="Item").click()
+    page.locator(".rows thead th button", has_text="Item").click()
     page.locator("tr[data-item]").first.click()
     page.wait_for_function(PLAYS)
     page.keyboard.press(" ")

@@ -18,10 +18,11 @@ from inpaintbench import manifest
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.unfinished import Plan
+from inpaintbench.frozen import GROUP
 from inpaintbench.steps import predict_step
-from inpaintbench.types import Prediction, Score
+from inpaintbench.types import Attribute, Clip, Prediction, Score
 from inpaintbench.workbench.finding import Folders
-from inpaintbench.workbench.joining import Joined, of_dataset, of_runs, progress
+from inpaintbench.workbench.joining import Joined, of_dataset, of_runs, of_workspace, progress
 from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
@@ -71,6 +72,26 @@ def test_columns_are_packed_as_the_browser_reads_them(world: Path) -> None:
     column = np.frombuffer(packed, np.float32, count=3, offset=start + told["values"]["psnr/hole|telea"])
     assert column.tolist() == found.values["psnr/hole", "telea"].astype(np.float32).tolist()
     assert told["ids"] == found.ids
+
+
+def test_a_method_keeps_its_look_whatever_runs_are_shown(world: Path) -> None:
+    alone, several = joined(world, "runs/b").styles, joined(world, "runs/b", "runs/c", "runs/d").styles
+    of_run = {name: [several[f"{name} · {run}"] for run in "bcd"] for name in alone}
+    for name, (first, *others) in of_run.items():
+        assert first == alone[name]
+        assert {one.marker for one in others} == {first.marker}
+        assert all(first.colour in one.colour for one in others)
+        assert len({tuple(one.dash) for one in (first, *others)}) == len({one.colour for one in (first, *others)}) == 3
+    assert len({(one.colour, one.marker) for one in several.values()}) == len(several)
+
+
+def test_clips_cut_from_one_picture_are_of_one_source(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "footage")
+    clips = [Clip(f"c{at}", f"s{at}", 0, 3, 25.0, 64, 48, 3, "", "", "", 0, 99.0) for at in range(3)]
+    workspace.write_table("clips", "cut", clips, Clip)
+    groups = [Attribute(f"s{at}", GROUP, name, None, "test", "1") for at, name in enumerate(("cup", "cup", "cat"))]
+    workspace.write_table("attributes", "known", groups, Attribute)
+    assert of_workspace(Folders([tmp_path]), "0/footage").sentences == ["Workspace footage: 3 clips of 2 sources, 0 dropped."]
 
 
 def test_runs_of_unlike_datasets_are_not_compared(world: Path) -> None:

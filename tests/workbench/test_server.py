@@ -82,10 +82,19 @@ def test_an_error_is_measured_on_the_pixels(server: Server, world: Path, tmp_pat
     film = tmp_path / "film.mp4"
     film.write_bytes(asked(server, shown["media"]["url"])[1])
     frames = video.read_frames(film)
-    tile = next(one for one in shown["players"] if one["label"] == "blank")
+    tile = next(one for one in shown["players"] if one["label"] == "blank ×4 from truth")
     inside = frames[0, tile["y"] : tile["y"] + tile["height"], tile["x"] : tile["x"] + tile["width"]]
     assert inside[5:11, 10:22].mean() > 120
     assert inside[20:30, 30:46].max() < 40
+
+
+def test_a_difference_is_from_the_base_and_says_so(server: Server) -> None:
+    item = _head(server, "runs=0/runs/a")["ids"][0]
+    for base in ("telea", "blank"):
+        shown = told(server, f"/api/sheet?runs=0/runs/a&item={item}&manner=difference&base={base}")
+        labels = {one["label"] for one in shown["players"]}
+        assert labels == {"truth", "input", f"telea ×4 from {base}", f"blank ×4 from {base}"}
+        assert f"from {base}" in shown["caption"]
 
 
 def test_the_other_of_a_pair_stands_beside_it(server: Server, tmp_path: Path) -> None:

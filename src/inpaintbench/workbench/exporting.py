@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.values.statistics import Summary
-from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri, method_styles
+from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri
+from inpaintbench.pages.colours import DASHES, MARKERS, REFERENCE, MethodStyle
 from inpaintbench.pages.words import DASH, count, number
 from inpaintbench.types import Plain, content_id
 from inpaintbench.workbench import pixels
@@ -26,6 +28,7 @@ from inpaintbench.workbench.joining import Joined
 _MOST_ROWS = 500
 # Methods' colours on white paper.
 _PAPER = dict(zip(pages.colours.COLOURS, pages.colours.PALETTE, strict=True))
+_HUE = re.compile(r"var\(--hue-[a-z]+\)|#\w+")
 _Means = Mapping[tuple[str, str, str, str], float | None]
 """(Metric, region, method, slice) -> mean."""
 Film = tuple[pixels.ItemMedia, str, list[pixels.Part]]
@@ -58,14 +61,18 @@ def figure(joined: Joined, asked: Plain) -> bytes:
     if not rows:
         raise InputError("there is no point to draw")
     names = [one.name for one in joined.methods if one.name in asked["y"]["values"]] or list(asked["y"]["values"])
-    styles = method_styles(names, [one.name for one in joined.methods if one.reference and one.name in names])
-    colours = [_PAPER.get(styles[name].colour, styles[name].colour) for name in names]
+    styles = joined.styles
+    looks = [styles[name] if name in styles else MethodStyle(REFERENCE, MARKERS[0], DASHES[0]) for name in names]
+    hues = [hue[0] for look in looks if (hue := _HUE.search(look.colour))]
+    colours, opacities = [_PAPER.get(hue, hue) for hue in hues], [0.8 if look.colour in hues else 0.4 for look in looks]
     chart = alt.Chart(pd.DataFrame(rows), width=480, height=320, title=joined.title).encode(
         alt.X("x:N", title=str(asked["x"]["title"])) if isinstance(rows[0]["x"], str)
         else alt.X("x:Q", title=str(asked["x"]["title"]), scale=alt.Scale(zero=False)),
         alt.Y("y:Q", title=str(asked["y"]["title"]), scale=alt.Scale(zero=False)),
         alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=colours)),
-    ).mark_point(size=18, filled=True, opacity=0.7)  # fmt: skip
+        alt.Shape("method:N", title=None, scale=alt.Scale(domain=names, range=[look.marker for look in looks])),
+        alt.Opacity("method:N", title=None, scale=alt.Scale(domain=names, range=opacities)),
+    ).mark_point(size=18, filled=True)  # fmt: skip
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())

@@ -32,7 +32,7 @@ from inpaintbench.eval.scoring.run_folder import NOT_RUN, SETTINGS, is_stale, pr
 from inpaintbench.eval.values.statistics import Summary, summarise
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.lazily import lazily
-from inpaintbench.pages.colours import method_styles
+from inpaintbench.pages.colours import DASHES, MARKERS, MethodStyle, method_styles
 from inpaintbench.pages.page import as_json
 from inpaintbench.pages.words import count
 from inpaintbench.steps import LEVEL_OF, PAIR_OF, predict_step, predicted_label, score_step
@@ -138,6 +138,21 @@ class Joined:
     root: str = ""
     """Key of the dataset, or of the workspace; empty where films are none of a dataset's."""
 
+    @property
+    def styles(self) -> dict[str, MethodStyle]:
+        """Name -> look: colour and marker of the method whatever runs are shown; its second run is lighter, with another dash."""
+        labels = dict.fromkeys(one.label for one in self.methods)
+        contending = {one.label for one in self.methods if not one.reference}
+        by_label, found, runs = method_styles(labels, [one for one in labels if one not in contending]), {}, Counter[str]()
+        for one in self.methods:
+            colour, marker, dash = by_label[one.label]
+            if nth := runs[one.label]:
+                colour = f"color-mix(in oklab, {colour} {max(35, 80 - 25 * nth)}%, var(--ground))"
+                dash = DASHES[(MARKERS.index(marker) + nth) % len(DASHES)]
+            runs[one.label] += 1
+            found[one.name] = MethodStyle(colour, marker, dash)
+        return found
+
     @cached_property
     def packed(self) -> bytes:
         """A head in JSON, its length before it (4 bytes, little endian), and behind it the columns, each from a multiple of 4."""
@@ -162,15 +177,13 @@ class Joined:
                 codes = [_NO_WORD if value is None else places[str(value)] for value in fact.values]
                 told |= {"words": words, "at": put(np.array(codes, np.uint16))}
             facts.append(told)
-        references = [one.name for one in self.methods if one.reference]
-        styles = method_styles([one.name for one in self.methods], references)
         head = {
             "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
             "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "pairs": self.pairs,
             "protocol": self.protocol,
             "protocols": self.protocols, "against": [one._asdict() for one in self.against],
             "methods": [one._asdict() for one in self.methods], "default": self.default,
-            "styles": {name: style._asdict() for name, style in styles.items()},
+            "styles": {name: style._asdict() for name, style in self.styles.items()},
             "quantities": [one._asdict() for one in self.quantities], "failures": self.failures,
             "values": {f"{key}|{name}": put(values.astype(np.float32)) for (key, name), values in self.values.items()},
         }  # fmt: skip
@@ -303,7 +316,8 @@ def of_workspace(folders: Folders, key: str) -> Joined:
         (part.name, part.rule, sorted({place[clip_of[item_id]] for item_id in part.item_ids if clip_of.get(item_id) in place}))
         for part in in_reading_order(workspace.table("slices", Slice))
     ]
-    sources = [clip.source_id for clip in clips]
+    of_clips = workspace.columns("clips", Clip, columns=["clip_id", "source_id"])
+    sources = frozen.sources_of_clips(workspace, of_clips).to_pylist()
     joined = Joined(name, [], ids, sources, names, attributes_of(rows), [one for one in slices if one[2]])
     joined.kind, joined.root = "workspace", key
     dropped = sum(1 for why in verdicts.values() if why)

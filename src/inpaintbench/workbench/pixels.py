@@ -150,7 +150,8 @@ def _predicted(workspace: Workspace, label: str, item_id: str) -> list[Predictio
     return [Prediction(**row) for row in rows]
 
 
-def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *, manner: str = "") -> dict[str, Any]:
+def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *, manner: str = "", base: str = ""
+) -> dict[str, Any]:  # fmt: skip
     """The films of an item as the player takes them: the file's name, its tiles, the outline of the hole, and curves over time.
 
     Args:
@@ -159,23 +160,24 @@ def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *,
         item_id: of the item.
         parts: in the order in which they are shown; those that have nothing to show are left out and named in ``missing``.
         manner: empty for films as they are; ``error`` for four times their distance from the truth, ``difference`` for that
-            from the first method.
+            from a method. What each film is a distance from stands in its label.
+        base: name of that method; the first by default.
 
     Raises:
         InputError: no part can be shown. InpaintBenchError: the item's own files are damaged.
     """
     parts_told = [[part.name, part.label, str(part.run), part.item] for part in parts]
-    key = _digest(item_id, str(media.root), manner, _CRF, parts_told, media.blobs(item_id, parts))
+    key = _digest(item_id, str(media.root), manner, base, _CRF, parts_told, media.blobs(item_id, parts))
     path, told = cache / f"{key}{video.suffix_for(int(media.row(item_id)['frames']))}", cache / f"{key}.json"
     with _MAKING:
         if not (path.exists() and told.exists()):
-            _make(media, path, told, item_id, parts, manner)
+            _make(media, path, told, item_id, parts, manner, base)
     path.touch()
     found: dict[str, Any] = json.loads(told.read_text())
     return found | {"file": path.name}
 
 
-def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str) -> None:
+def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str, base: str) -> None:
     row, hole = media.row(item_id), media.hole(item_id)
     shown: list[tuple[Part, Frames]] = []
     missing: dict[str, str] = {}
@@ -200,11 +202,13 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
         for part, frames in shown
         if part.run and part.item in truths
     ]
-    first = next((frames for part, frames in shown if part.run), None)
-    bases = [
-        None if part.run is None or not manner else truths.get(part.item) if manner == "error" else first for part, _ in shown
-    ]
-    drawn = [frames if base is None else _apart(frames, base) for (_, frames), base in zip(shown, bases, strict=True)]
+    ran = [part for part, _ in shown if part.run]
+    of = next((part for part in ran if part.name == base), ran[0] if ran else None)
+    of_method = {part.item: frames for part, frames in shown if of and (part.run, part.label) == (of.run, of.label)}
+    froms = {"error": truths, "difference": of_method}.get(manner, {})
+    called = f" ×{_ERROR} from {TRUTH if manner == 'error' or of is None else of.name}"
+    apart = [part.run is not None and part.item in froms for part, _ in shown]
+    drawn = [_apart(frames, froms[part.item]) if far else frames for (part, frames), far in zip(shown, apart, strict=True)]
     height, width = shown[0][1].shape[1:3]
     grid = layout(len(shown) + (hole is not None), width=width, height=height, largest_side=_LARGEST_SIDE)
     lines = [] if hole is None else [hole]
@@ -225,16 +229,19 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
     ]
     candidates = iter(range(len(shown)))
     filled = {part.name for part, _ in shown if part.run} or {INPUT}  # what stands in the middle
-    players = [
+    players: list[dict[str, Any]] = [
         {"label": part.name, "role": "candidate" if part.name in filled else "original" if part.name == TRUTH else "reference"}
         | {"place": next(candidates) if part.name in filled else None} | dict[str, Any](places[at])
         for at, (part, _) in enumerate(shown)
     ]  # fmt: skip
+    for player, far in zip(players, apart, strict=True):
+        player["label"] += called * far
     kind = "image" if path.suffix == ".png" else "video"
     size = dict(zip(("width", "height"), grid.size, strict=True))
     facts = {
         "media": {"kind": kind, "fps": fps, "frames": int(row["frames"]), **size},
         "players": players, "outline": places[-1] if lines else None, "missing": missing, "curves": curves,
+        "caption": f"Films of methods show their difference{called}, in absolute values." if any(apart) else "",
     }  # fmt: skip
     told.write_text(canonical_json(facts))
 

@@ -192,7 +192,7 @@ class Bench:
         if not self.joined(query).root and study:
             return self._said(query, studying.sheet_of(self._votes[study], study, _one(query, "item"), query.get("methods", ())))
         media, item, parts = self.film(query)
-        found = pixels.sheet(media, self.cache, item, parts, manner=_one(query, "manner"))
+        found = pixels.sheet(media, self.cache, item, parts, manner=_one(query, "manner"), base=_one(query, "base"))
         pixels.tidy(self.cache)
         found["media"]["url"] = f"/media/{found['file']}"
         found["logs"] = {}

@@ -234,9 +234,7 @@
 
   const usual = () => ({ order: quantity().ranked ? "worst" : "disagreed" });
 
-  function tellAddress() {
-    page.set(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, form[field].value === (usual()[name] ?? "") || form[field].value === "column" ? null : form[field].value])));
-  }
+  const tellAddress = () => page.set(Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, form[field].value === (usual()[name] ?? "") || form[field].value === "column" ? null : form[field].value])));
 
   function fromAddress() {
     for (const [name, field] of Object.entries(FIELDS)) {

@@ -11,13 +11,9 @@
   let on = false;
   let wanted = {};
 
-  function names() {
-    return player.layout.channels.filter((channel) => channel !== "outline" && channel !== "mask");
-  }
+  const names = () => player.layout.channels.filter((channel) => channel !== "outline" && channel !== "mask");
 
-  function label(channel) {
-    return player.tiles.find((tile) => tile.channel === channel)?.canvas.getAttribute("aria-label") ?? channel;
-  }
+  const label = (channel) => player.tiles.find((tile) => tile.channel === channel)?.canvas.getAttribute("aria-label") ?? channel;
 
   function fillChoices() {
     const known = names();

@@ -13,8 +13,9 @@ import { Table } from "../items/table.js";
 const at = (name) => document.querySelector(`[data-${name}]`);
 const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };
 const MOST_STRIPS = 12;
-const ORDERS = [["worst", "worst first"], ["spread", "most disagreed"], ["odd", "most unexplained"], ["random", "by chance"], ["item", "by name"], ["column", "by column"]];
-const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 and films"], ["D", "difference ×4 and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item, or take the flag back"], ["[ / ]", "the wipe's line to the left, right"], ["C", "copy the link"], ["Esc", "close what was opened last"]];
+const HASH = /^[0-9a-f]{12,}$/;
+const ORDERS = [["worst", "worst first"], ["spread", "most disagreed"], ["odd", "largest residual"], ["random", "by chance"], ["item", "by name"], ["column", "by column"]];
+const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 from the truth, and films"], ["D", "difference ×4 from the base, and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item, or take the flag back"], ["[ / ]", "the wipe's line to the left, right"], ["C", "copy the link"], ["Esc", "close what was opened last"]];
 const LETTERS = { slice: "s", text: "t", failed: "e", flagged: "l" };
 const form = at("bar");
 const opened = new Set(); // `help` and `close`, the actions that close what is open, the last at the end
@@ -79,10 +80,11 @@ function fill() {
   options(form.slice, items.slices.map(([name, , places]) => [name, `${name} (${places.length})`]), "all items");
   const names = items.methods.map((one) => one.name);
   const facts = items.facts.map((one) => [`a|${one.key}`, one.label]);
-  const axes = [["|chosen", "the metric"], ...facts, ["mean", "mean of methods"], ["spread", "spread of methods"], ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...items.quantities.flatMap((one) => names.map((name) => [`s|${one.key}|${name}`, `${one.label}, ${name}`]))];
-  options(form.of, [...facts.filter(([key]) => items.column(key).numeric), ...names.map((name) => [`v|${name}`, name]), ...names.map((name) => [`d|${name}`, `${name} less the base`]), ["spread", "Spread"]]);
-  for (const axis of ["x", "y"]) options(document.querySelector(`[data-axis=${axis}]`), axis === "x" ? axes.slice(1) : axes.filter(([key]) => items.methods.length || key !== "|chosen"));
-  options(at("order"), ORDERS);
+  const derived = [["mean", "mean of methods"], ["spread", "spread of methods"]].slice(0, items.quantities.length ? names.length : 0);
+  const axes = [["|chosen", "the metric"], ...facts, ...derived, ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...items.quantities.flatMap((one) => names.map((name) => [`s|${one.key}|${name}`, `${one.label}, ${name}`]))];
+  options(form.of, [...facts.filter(([key]) => items.column(key).numeric), ...names.map((name) => [`v|${name}`, name]), ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...derived.slice(1)]);
+  for (const axis of ["x", "y"]) options(document.querySelector(`[data-axis=${axis}]`), axis === "x" ? axes.slice(1) : axes.slice(items.quantities.length ? 0 : 1));
+  options(at("order"), ORDERS.filter(([key]) => derived.length > 1 || !["spread", "odd"].includes(key)).filter(([key]) => derived.length || key !== "worst"));
   const boxes = items.facts.map((one) => el("label", {}, el("input", { type: "checkbox", value: `a|${one.key}` }), one.label));
   at("columns").replaceChildren(...boxes);
 }
@@ -122,6 +124,7 @@ function draw() {
   drawBar();
   const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...items.shown.filter((one) => items.baseOf(one.name)).map((one) => `d|${one.name}`), ...(items.shown.length > 1 ? ["spread"] : [])];
   const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(...(items.kind === "board" ? [1, 14] : [0, 6])).map((one) => `a|${one.key}`);
+  for (const box of at("columns").querySelectorAll("input")) box.checked = facts.includes(box.value);
   table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid", flagged });
   at("count").textContent = left.length === items.n ? `${items.n.toLocaleString("en")} items` : `${left.length.toLocaleString("en")} of ${items.n.toLocaleString("en")} items`;
   drawStrips(asking);
@@ -140,13 +143,14 @@ function sorting() {
 
 function sortBy(key) {
   const [by, falling] = sorting();
-  set({ o: `${key}~${key === by ? (falling ? "up" : "down") : key === "item" ? "up" : "down"}` });
+  const higher = key === "item" ? true : items.column(key)?.higher; // the worst first, else the largest
+  set({ o: `${key}~${(key === by ? falling : higher) ? "up" : "down"}` });
   draw();
 }
 
 function drawBar() {
   const { quantity } = items;
-  for (const name of ["metric", "region", "protocol"]) form[name].closest("label").hidden = !items.methods.length || (name === "protocol" && items.protocols.length < 2);
+  for (const name of ["metric", "region", "protocol"]) form[name].closest("label").hidden = !quantity || (name === "protocol" && items.protocols.length < 2);
   Object.assign(form.metric, { value: quantity?.metric ?? "" });
   Object.assign(form.region, { value: quantity?.region ?? "" });
   for (const option of form.region.options) option.disabled = !items.quantities.some((one) => one.metric === quantity?.metric && one.region === option.value);
@@ -159,7 +163,6 @@ function drawBar() {
   form.flagged.closest("label").hidden = !form.flagged.checked && !list.flags.some((one) => items.placeOf.has(one.subject));
   const [by] = get("o", quantity ? "worst" : "item").split("~");
   at("order").value = ORDERS.some(([key]) => key === by) ? by : "column";
-  for (const box of at("columns").querySelectorAll("input")) box.checked = all("c").includes(box.value);
   document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
   const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
   const made = filters().map((one) => {
@@ -199,9 +202,9 @@ function drawScatter(item) {
   const chosen = !get("y") || get("y") === "|chosen" ? null : items.column(get("y"));
   document.querySelector("[data-axis=x]").value = x?.key ?? "";
   const second = items.facts.filter((one) => one.numeric).map((one) => items.column(`a|${one.key}`)).find((one) => one.key !== x?.key) ?? x;
-  document.querySelector("[data-axis=y]").value = chosen?.key ?? (items.methods.length ? "|chosen" : second?.key ?? "");
+  document.querySelector("[data-axis=y]").value = chosen?.key ?? (items.quantity ? "|chosen" : second?.key ?? "");
   const series = chosen || !items.quantity ? [chosen ?? second] : items.shown.map((one) => items.column(`v|${one.name}`));
-  const drawn = x ? series.filter(Boolean).map((one) => ({ x, y: one, name: one.method ?? one.label, colour: items.styles[one.method]?.colour ?? "--fill" })) : [];
+  const drawn = x ? series.filter(Boolean).map((one) => ({ x, y: one, name: one.method ?? one.label, look: items.styles[one.method] ?? { colour: "--fill" } })) : [];
   document.querySelector(".plot").hidden = !drawn.length;
   scatter.show(items, drawn, left, item, { x: x?.label, y: chosen?.label ?? items.quantity?.label ?? second?.label });
 }
@@ -290,7 +293,7 @@ function leadRows({ rows, sentence }) {
   };
   const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.pair?.title ?? (items.base ? `less ${items.base}` : "Difference"), "", "Items"];
   place.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((text, column) => el(text ? "th" : "td", { scope: text ? "col" : null, class: column === 4 ? "n" : null }, text)))), el("tbody", {}, ...rows.map(row)));
-  at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals over sources, not corrected for how often one looks." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
+  at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals are over sources and not corrected for multiple comparisons." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
   return undefined;
 }
 
@@ -314,6 +317,7 @@ function close() {
   look.clear();
 }
 
+const differenceBase = () => (items.base && !items.pair ? items.base : items.shown[0]?.name);
 function drawItem(item) {
   if (item === null) return close();
   opened.add("close");
@@ -323,21 +327,24 @@ function drawItem(item) {
   at("from").textContent = items.ids[item];
   const manner = get("k").startsWith("wipe") ? "" : get("k");
   for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
+  document.querySelector("[data-manner=difference]").textContent = `Difference ×4 from ${differenceBase()}`;
   const level = (fact, other) => items.word(items.column(`a|${fact}`), other);
   const mates = items.mates(item);
   const shown = mates.filter(([fact]) => fact === get("j")).map(([, other]) => other);
   const beside = shown.find((other) => left.includes(other)) ?? shown[0] ?? items.placeOf.get(get("j"));
-  const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} beside ${level(fact, other)}`));
+  const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} compared with ${level(fact, other)}`));
   const [copied, first] = [items.column("a|duplicate_of"), (at) => items.word(copied, at) ?? items.ids[at]];
   if (copied) pairs.push(...[...items.ids.keys()].filter((other) => other !== item && first(other) === first(item)).map((other) => button({ class: "chip" }, () => open(other), `Near-duplicate: ${items.names[other]} (${items.ids[other].slice(0, 6)})`)));
   const slices = items.slices.filter(([, , places]) => places.includes(item));
   at("pairs").replaceChildren(...pairs.slice(0, 8));
-  at("facts").replaceChildren(...items.facts.flatMap((one) => { const value = items.word(items.column(`a|${one.key}`), item); return value === null || Number.isNaN(value) ? [] : [el("dt", {}, one.label), el("dd", {}, one.numeric ? number(value) : value)]; }),
-    ...slices.flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
+  const known = items.facts.map((one) => [one.label, items.word(one, item)]).filter(([, value]) => value !== null && !Number.isNaN(value));
+  const rows = (found) => found.flatMap(([label, value]) => [el("dt", {}, label), el("dd", {}, typeof value === "number" ? number(value) : value)]);
+  at("identifiers").replaceChildren(...rows([["Item", items.ids[item]], ["Source", items.sources[item]], ...known.filter(([, value]) => HASH.test(value))]));
+  at("facts").replaceChildren(...rows(known.filter(([, value]) => !HASH.test(value))), ...slices.flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
   at("flag").querySelector("button").textContent = standing() ? "Take back" : "Flag";
   if (items.kind === "board") { at("facts").closest("details").open = true; return look.clear(); }
-  return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
+  return look.show(query({ item: items.ids[item], methods: items.shown.map((one) => one.name), ...(manner ? { manner, base: manner === "difference" ? differenceBase() : "" } : {}), ...(beside === undefined ? {} : { beside: items.ids[beside] }) }), items.styles);
 }
 
 /** Whether the open item has the flag that the form names. */

@@ -58,7 +58,7 @@ export function library(place, find, changed) {
     else if (OPENS[thing.kind]) head = button({ class: "open", "data-key": thing.key, "data-letter": OPENS[thing.kind] }, () => { set({ ...NONE, [OPENS[thing.kind]]: thing.key }, { step: true }); changed(); }, name);
     else head = el("a", { href: filed(thing.page), target: "_blank", rel: "noopener" }, name);
     const others = thing.kind === "report" ? things.filter((one) => one.kind === "report" && one.key !== thing.key) : [];
-    const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "beside"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, where(one)))) : null;
+    const beside = others.length ? el("details", { class: "beside" }, el("summary", {}, "compare with"), ...others.map((one) => el("a", { href: `/compare?${new URLSearchParams({ one: one.key, other: thing.key })}`, target: "_blank", rel: "noopener" }, where(one)))) : null;
     const bars = thing.progress.map((one) => el("span", { class: "progress", title: `${one.step}: ${one.done} of ${one.tasks}` }, el("i", { style: `width: ${(100 * one.done) / Math.max(one.tasks, 1)}%` })));
     const asked = { run: thing.dataset && "runs", dataset: "dataset", workspace: "workspace", study: "study", leaderboard: "board" }[thing.kind];
     const ready = () => asked && fetch(`/api/set?${new URLSearchParams({ [asked]: thing.key })}`, { method: "HEAD" }); // it is read while the pointer is on its way

@@ -35,7 +35,7 @@ export class Look {
       return this.told("");
     }
     const missing = Object.entries(shown.missing).map(([name, why]) => `${name}: ${why}`).join("; ");
-    this.told(missing && `Not shown: ${missing}`, shown);
+    this.told([shown.caption, missing && `Not shown: ${missing}`].filter(Boolean).join(" "), shown);
     this.restoring = true; // what the address says holds until the first picture is there
     this.player.show(shown);
     this.player.shelf.keep(new Set([shown.media.url]));

@@ -51,9 +51,7 @@ function clamped(node, text) {
 }
 
 /** Written by the people who made the study: text and nothing else, to be selected and copied. */
-function quote(words) {
-  return el("blockquote", { class: "quote", "aria-label": "Prompt", tabindex: "0" }, words);
-}
+const quote = (words) => el("blockquote", { class: "quote", "aria-label": "Prompt", tabindex: "0" }, words);
 
 function side(name, word, key, label, action) {
   return button({ class: `plain side ${name}`, "aria-label": label, "data-tip": label, "aria-keyshortcuts": key }, action,

@@ -5,9 +5,7 @@ const TOUCH = matchMedia("(hover: none) and (pointer: coarse)");
 /** Touch until a key is pressed; keyboards of tablets show themselves that way. */
 let byKeys = !TOUCH.matches;
 
-export function hasKeys() {
-  return byKeys;
-}
+export const hasKeys = () => byKeys;
 
 /** Say it on `root`, for the stylesheet, and keep it up to date. */
 export function followInput(root) {

@@ -20,9 +20,7 @@ export function welcome(study, begin) {
 }
 
 /** Text from a file: blank lines divide paragraphs, other line ends are where its writer's line was full, but before items of a list. */
-export function paragraphs(text) {
-  return text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim().replace(/\n(?!\s*[-*•])/g, " ")));
-}
+export const paragraphs = (text) => text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim().replace(/\n(?!\s*[-*•])/g, " ")));
 
 /** One dialog at a time, over everything; the browser keeps the focus inside, and gives it back. */
 export class Dialog {

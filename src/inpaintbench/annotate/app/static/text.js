@@ -113,15 +113,11 @@ export function keptUntilBack(count) {
   return `${count === 1 ? "1 answer is" : `${count} answers are`} kept in this browser and sent once it is back. ${again}`;
 }
 
-export function waitingFor(count) {
-  return count === 1 ? "1 answer waiting for the network" : `${count} answers waiting for the network`;
-}
+export const waitingFor = (count) => count === 1 ? "1 answer waiting for the network" : `${count} answers waiting for the network`;
 
 export function watchOn(seconds, playing, { keys }) {
   const left = `${Math.max(0.1, seconds).toFixed(1)} s left`;
   return playing ? `Watch to the end: ${left}` : `Watch to the end: ${keys ? "press space" : "tap ▶"}, ${left}`;
 }
 
-export function measurementSaid(label) {
-  return `For the last one the measurement said: ${label}`;
-}
+export const measurementSaid = (label) => `For the last one the measurement said: ${label}`;

@@ -89,6 +89,4 @@ export class TopBar {
   }
 }
 
-function plain(name, label, action, text = "") {
-  return button({ class: `plain ${name}`, "aria-label": label, "data-tip": label }, action, text);
-}
+const plain = (name, label, action, text = "") => button({ class: `plain ${name}`, "aria-label": label, "data-tip": label }, action, text);

@@ -5,6 +5,7 @@ import { number } from "./data.js";
 
 const BINS = 28;
 const CURVE_BINS = 8;
+const TICKS = [0, 0.25, 0.5, 0.75, 1];
 /* As the stylesheet has it: asking each would lay out the page as often. */
 const STRIP_ROOM = [134, 42];
 const colours = new Map();
@@ -31,6 +32,16 @@ function sized(canvas) {
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
   return [pen, width, height];
+}
+
+/* Outlines of the marks of methods, as the dots of the page have them. */
+const MARKS = { circle: "M-1 0A1 1 0 0 1 1 0 1 1 0 0 1-1 0", square: "M-1-1H1V1H-1", diamond: "M0-1.3 1.3 0 0 1.3-1.3 0", "triangle-up": "M0-1.2 1.2 1H-1.2", "triangle-down": "M0 1.2 1.2-1H-1.2", cross: "M-.4-1.2H.4V-.4H1.2V.4H.4V1.2H-.4V.4H-1.2V-.4H-.4" };
+function mark(pen, name, x, y, size) {
+  pen.save();
+  pen.translate(x, y);
+  pen.scale(size, size);
+  pen.fill(new Path2D(MARKS[name ?? "circle"]));
+  pen.restore();
 }
 
 function ends(column, items) {
@@ -116,7 +127,7 @@ export class Strip {
   }
 }
 
-/** Points of every method that is looked at; the curve of each is its mean in eight parts with as many items. */
+/** Points of every method that is looked at; the curve of each is its mean over eight bins with as many items each. */
 export class Scatter {
   constructor(node, { choose, open }) {
     Object.assign(this, { choose, open, series: [] });
@@ -130,7 +141,7 @@ export class Scatter {
     new ResizeObserver(() => { this.canvas.room = null; this.draw(); }).observe(this.canvas);
   }
 
-  /** `series`: {x, y: columns, name, colour}; `left`: the items that pass; `item`: the one that is open. */
+  /** `series`: {x, y: columns, name, look: {colour, marker, dash}}; `left`: the items that pass; `item`: the one that is open. */
   show(items, series, left, item, titles) {
     Object.assign(this, { items, series, left, item, titles });
     this.draw();
@@ -142,7 +153,9 @@ export class Scatter {
     if (!series.length) return;
     const both = (name) => series.map((one) => ends(one[name].column, left)).reduce((one, other) => [Math.min(one[0], other[0]), Math.max(one[1], other[1])]);
     [this.across, this.up] = [both("x"), both("y")];
-    this.place = { left: 46, top: 8, width: width - 56, height: height - 34 };
+    pen.font = "11px system-ui, sans-serif";
+    const left_of = Math.max(...TICKS.map((share) => pen.measureText(number(this.up[0] + share * (this.up[1] - this.up[0]))).width)) + 12;
+    this.place = { left: left_of, top: 22, width: width - left_of - 10, height: height - 60 };
     const { place } = this;
     const x = (value) => place.left + ((value - this.across[0]) / (this.across[1] - this.across[0])) * place.width;
     const y = (value) => place.top + (1 - (value - this.up[0]) / (this.up[1] - this.up[0])) * place.height;
@@ -152,10 +165,10 @@ export class Scatter {
     const across = series[0].x.column;
     const known = series[0].x.numeric ? left.filter((at) => Number.isFinite(across[at])).sort((one, other) => across[one] - across[other]) : [];
     for (const one of series) {
-      pen.fillStyle = paint(one.colour);
+      pen.fillStyle = paint(one.look.colour);
       pen.globalAlpha = size < 3 ? 0.45 : 0.7;
       const [xs, ys] = [one.x.column, one.y.column];
-      for (const at of left) pen.fillRect(x(xs[at]) - size / 2, y(ys[at]) - size / 2, size, size);
+      for (const at of left) if (size < 4) pen.fillRect(x(xs[at]) - size / 2, y(ys[at]) - size / 2, size, size); else mark(pen, one.look.marker, x(xs[at]), y(ys[at]), 2.7);
       pen.globalAlpha = 1;
       if (known.length > CURVE_BINS * 2) this.#curve(pen, known, one, x, y);
       if (item !== null) { pen.lineWidth = 2; pen.strokeStyle = paint("--ink"); pen.strokeRect(x(xs[item]) - 5, y(ys[item]) - 5, 10, 10); }
@@ -164,24 +177,28 @@ export class Scatter {
     this.canvas.setAttribute("aria-label", `${this.titles.y} against ${this.titles.x}: ${left.length} items, ${series.map((one) => one.name).join(", ")}. The numbers are in the table.`);
   }
 
-  #curve(pen, known, { x: { column: xs }, y: { column: ys }, colour }, x, y) {
+  #curve(pen, known, { x: { column: xs }, y: { column: ys }, look }, x, y) {
+    const part = (bin) => known.subarray(Math.floor((bin * known.length) / CURVE_BINS), Math.floor(((bin + 1) * known.length) / CURVE_BINS));
+    const bins = Array.from({ length: CURVE_BINS }, (_, bin) => part(bin).filter((at) => Number.isFinite(ys[at]))).filter((there) => there.length);
+    const mean = (there, column) => there.reduce((sum, at) => sum + column[at], 0) / there.length;
+    const points = bins.map((there) => [x(mean(there, xs)), y(mean(there, ys))]);
+    pen.strokeStyle = paint(look.colour);
+    Object.assign(pen, { lineWidth: 2 }).setLineDash(look.dash ?? []);
     pen.beginPath();
-    for (let bin = 0; bin < CURVE_BINS; bin += 1) {
-      const part = known.subarray(Math.floor((bin * known.length) / CURVE_BINS), Math.floor(((bin + 1) * known.length) / CURVE_BINS));
-      const there = part.filter((at) => Number.isFinite(ys[at]));
-      const mean = (column) => there.reduce((sum, at) => sum + column[at], 0) / there.length;
-      if (there.length) pen.lineTo(x(mean(xs)), y(mean(ys)));
-    }
-    pen.lineWidth = 2;
-    pen.strokeStyle = paint(colour);
+    for (const point of points) pen.lineTo(...point);
     pen.stroke();
+    pen.setLineDash([]);
+    for (const point of points) mark(pen, look.marker, ...point, 4.5);
   }
 
   #axes(pen, place, height) {
     pen.fillStyle = paint("--soft");
     pen.strokeStyle = paint("--line");
-    pen.font = "11px system-ui, sans-serif";
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    for (const [side, text, across, down] of [["left", this.titles.y, 4, 12], ["right", this.titles.x, place.left + place.width, height - 6]]) {
+      pen.textAlign = side;
+      pen.fillText(text ?? "", across, down);
+    }
+    for (const share of TICKS) {
       const [right, down] = [place.left + share * place.width, place.top + (1 - share) * place.height];
       pen.strokeRect(place.left, down, place.width, 0);
       pen.textAlign = "right";
@@ -189,7 +206,7 @@ export class Scatter {
       pen.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
       const value = this.across[0] + share * (this.across[1] - this.across[0]);
       const { words } = this.series[0].x;
-      pen.fillText(words ? (words[Math.round(value)] ?? "") : number(value), right, height - 12);
+      pen.fillText(words ? (words[Math.round(value)] ?? "") : number(value), right, height - 22);
     }
   }
 
@@ -257,8 +274,10 @@ export class Response {
       pen.fill();
       pen.globalAlpha = 1;
       pen.lineWidth = 2;
+      pen.setLineDash(styles[line.method]?.dash ?? []);
       path(points(line, "mean"));
       pen.stroke();
+      pen.setLineDash([]);
     }
     this.ends.textContent = `${number(left)} to ${number(right)}`;
     this.canvas.setAttribute("aria-label", lines.map((line) => `${line.method}: ${number(line.mean[0], decimals)} at ${number(line.at[0])}, ${number(line.mean.at(-1), decimals)} at ${number(line.at.at(-1))}`).join("; "));
@@ -291,15 +310,17 @@ export class Curves {
     const most = (scaling.length ? scaling : this.lines).reduce((high, { values }) => Math.max(high, ...values.filter((value) => value !== null)), 1);
     for (const { name, values } of this.lines) {
       pen.strokeStyle = paint(look(name)?.colour ?? "--soft");
-      pen.setLineDash(this.looks[name] ? [] : [5, 3]);
-      pen.lineWidth = 1.5;
+      pen.setLineDash(look(name)?.dash ?? []);
+      pen.lineWidth = this.looks[name] ? 2 : 1;
       pen.beginPath();
       values.forEach((value, at) => { if (value !== null) pen.lineTo((at / (values.length - 1)) * width, height - 2 - Math.min(value / most, 1) * (height - 4)); });
       pen.stroke();
     }
     pen.fillStyle = paint("--ink");
+    pen.font = "11px system-ui, sans-serif";
+    for (const [text, down] of [[`${number(most)} RMS of 255`, 12], ["0", height - 4]]) pen.fillText(text, 4, down);
     pen.fillRect((frame / Math.max(this.frames - 1, 1)) * width - 0.5, 0, 1, height);
-    const words = this.lines.map(({ name, values }) => `${name} ${number(values[frame], 1)}`).join(" · ");
+    const words = this.lines.map(({ name, values }) => `${name} ${number(values[frame], 1)}${values[frame] > most ? " (beyond the scale)" : ""}`).join(" · ");
     this.told.textContent = `Error in the hole at frame ${frame + 1} (root mean square, 0 to 255): ${words}`;
     this.canvas.setAttribute("aria-label", this.told.textContent);
   }

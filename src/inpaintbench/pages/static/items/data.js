@@ -60,19 +60,19 @@ export class Items {
   column(key) {
     const [kind, one, two] = key.split("|");
     const { decimals = 2, label = "", unit = "" } = this.quantity ?? {};
-    const told = (column, name, more = {}) => column && { key, column, label: name, numeric: true, decimals, unit, ...more };
+    const told = (column, name, more = {}) => column && { key, column, label: name, numeric: true, decimals, unit, higher: this.quantity?.higher, ...more };
     if (kind === "a") {
       const fact = this.facts.find((found) => found.key === one);
       return fact && { key, column: fact.column, label: fact.label, numeric: fact.numeric, words: fact.words, decimals: null, unit: "" };
     }
     if (kind === "s") {
       const quantity = this.quantities.find((found) => found.key === one);
-      return quantity && told(this.held.get(`${one}|${two}`), `${quantity.label}, ${two}`, { decimals: quantity.decimals, unit: quantity.unit, method: two });
+      return quantity && told(this.held.get(`${one}|${two}`), `${quantity.label}, ${two}`, { decimals: quantity.decimals, unit: quantity.unit, higher: quantity.higher, method: two });
     }
     if (!this.quantity) return undefined;
     if (kind === "v") return told(this.held.get(`${this.quantity.key}|${one}`), one, { method: one, full: `${label}, ${one}` });
     if (kind === "d") return this.baseOf(one) && told(this.#apart(key, one), `Δ ${one}`, { method: one, full: `${label}, ${one} less ${this.baseOf(one)}` });
-    return told(this.made.get(kind), { mean: "Mean", spread: "Spread", odd: "Unexplained" }[kind], { full: `${label}, ${kind}` });
+    return told(this.made.get(kind), { mean: "Mean", spread: "Spread", odd: "Largest residual" }[kind], { full: `${label}, ${kind === "odd" ? "largest residual" : kind}`, ...(kind === "mean" ? {} : { higher: undefined }) });
   }
 
   #apart(key, method) {
@@ -145,6 +145,8 @@ const chance = (item) => Math.imul(item + 1, 2654435761) >>> 0;
 export function number(value, decimals = null) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const text = decimals === null ? String(Number(value.toPrecision(3))) : value.toFixed(decimals);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  const [size, short] = [Math.abs(value), Number(value.toPrecision(3))];
+  if (decimals === null && size >= 1e6) return short.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 }).replace("-", "−");
+  const text = decimals !== null ? value.toFixed(decimals) : Number.isInteger(value) ? String(value) : size < 0.001 ? value.toExponential(2) : String(short);
+  return (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "−");
 }

@@ -30,6 +30,8 @@ export class Table {
     const head = ({ key, label, numeric, method, full }) => el("th", { scope: "col", class: numeric ? "n" : null, title: full ?? label, "aria-sort": key === by ? (falling ? "descending" : "ascending") : "none" },
       button({ class: "sort" }, () => this.sort(key), method ? this.dot(method) : null, label));
     this.head.replaceChildren(head({ key: "item", label: "Item" }), ...this.columns.map(head));
+    if (this.by !== by && this.by) this.head.querySelector("th:not([aria-sort=none])")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    this.by = by;
     this.table.setAttribute("aria-rowcount", String(order.length + 1));
     this.scroll.hidden = grid;
     this.grid.hidden = !grid;
@@ -65,8 +67,8 @@ export class Table {
 
   #grid() {
     const cards = [...this.order.subarray(0, PICTURES)].map((item) => button({ class: item === this.item ? "here" : null, title: this.items.ids[item] }, () => this.open(item),
-      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("span", {}, this.items.names[item], " ", this.#flag(item)), el("span", { class: "from" }, this.items.ids[item]),
-      el("span", { class: "from" }, this.columns.filter((column) => column.numeric).slice(0, 4).map((column) => number(column.column[item], column.decimals)).join(" · "))));
+      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("b", {}, this.items.names[item], " ", this.#flag(item) ?? ""),
+      ...this.columns.filter((column) => column.numeric).slice(0, 4).map((column) => el("span", { class: "from", title: column.full ?? column.label }, `${column.label} `, el("b", {}, number(column.column[item], column.decimals))))));
     const more = this.order.length - PICTURES;
     this.grid.replaceChildren(...cards, ...(more > 0 ? [el("p", { class: "note" }, `and ${more} more: filter, or sort otherwise`)] : []));
   }

@@ -50,22 +50,16 @@ export function icon(name) {
 }
 
 /** A key as it stands on a keyboard. */
-export function keycap(key) {
-  return el("kbd", { "aria-hidden": "true" }, keyName(key));
-}
+export const keycap = (key) => el("kbd", { "aria-hidden": "true" }, keyName(key));
 
 const KEY_NAMES = {
   " ": "space", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Backspace: "⌫", Enter: "↵", Escape: "esc",
 };
 
-export function keyName(key) {
-  return KEY_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
-}
+export const keyName = (key) => KEY_NAMES[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 
 /** Values for `aria-keyshortcuts`. */
-export function shortcut(key) {
-  return key === " " ? "Space" : key === "+" ? "Plus" : key;
-}
+export const shortcut = (key) => key === " " ? "Space" : key === "+" ? "Plus" : key;
 
 /** A button. Clicked with a pointer it gives the focus away, so that space goes on playing and never repeats the click. */
 export function button(attributes, action, ...children) {
@@ -77,6 +71,4 @@ export function button(attributes, action, ...children) {
 }
 
 /** Call back once what is drawn now has been on the screen: the second frame after this one begins when the first is out. */
-export function whenPresented(then) {
-  requestAnimationFrame(() => requestAnimationFrame(then));
-}
+export const whenPresented = (then) => requestAnimationFrame(() => requestAnimationFrame(then));

@@ -25,9 +25,7 @@ export function listen(press, release) {
   window.addEventListener("blur", () => release(null));
 }
 
-function normal(event) {
-  return event.key.length === 1 ? event.key.toLowerCase() : event.key;
-}
+const normal = (event) => event.key.length === 1 ? event.key.toLowerCase() : event.key;
 
 /** The digit printed on a key whose unshifted sign is another one (French keyboards). */
 function digitOf(event) {

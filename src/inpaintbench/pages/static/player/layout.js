@@ -83,6 +83,4 @@ function placed({ columns, ratio, place, candidates, references, aspect, gap, ca
   return rectangles;
 }
 
-function rectangle(x, y, width, height) {
-  return { x: Math.round(x), y: Math.round(y), width: Math.floor(width), height: Math.floor(height) };
-}
+const rectangle = (x, y, width, height) => ({ x: Math.round(x), y: Math.round(y), width: Math.floor(width), height: Math.floor(height) });

@@ -13,6 +13,4 @@ export function times(factor) {
   return `${fractions[factor] ?? Math.round(factor * 100) / 100}×`;
 }
 
-export function clockTime(seconds) {
-  return `${seconds.toFixed(2)} s`;
-}
+export const clockTime = (seconds) => `${seconds.toFixed(2)} s`;
