@@ -62,7 +62,7 @@ def spoilt(world: Path, make: Callable[[Path, Path], None]) -> dict[str, tuple[f
 
 def shown_head(world: Path) -> str:
     """What the page of `view` gets of the dataset as text."""
-    packed = of_dataset(Folders([world]), "0/dataset").packed()
+    packed = of_dataset(Folders([world]), "0/dataset").packed
     return str(json.loads(packed[4 : 4 + int.from_bytes(packed[:4], "little")]))
 
 

@@ -465,7 +465,7 @@ def test_short_masks_are_lengthened_as_asked(tmp_path: Path, lengthen: str, orde
         (("--clips", ".", "--layout", "rose"), "build removal --pairs reads them"),
         (("--clips", ".", "--layout", "davos"), "unknown layout 'davos', did you mean 'davis'?"),
         (("--clips", ".", "--layout", "vpbench"), "has the table 'our_video_inpaint.csv'"),
-        (("--clips", ".", "--layout", "e2fgvi"), "which has the folders 'JPEGImages' and 'test_masks'"),
+        (("--clips", ".", "--layout", "e2fgvi"), "which has clips in 'JPEGImages', masks in 'test_masks'"),
         (("--demo", "--fit", "none", "--size", "96x64"), "frames keep theirs with --fit none"),
         (("--clips", ".", "--masks", ".", "--lengthen", "loop"), "unknown way to lengthen masks 'loop'"),
     ],

@@ -761,7 +761,7 @@ def test_pictures_of_another_size_are_refused(benchmark: tuple[Workspace, Path, 
         (("--items", "4", "--mask-values", "quad"), "--mask-values says something of the masks of --pairs or --clips"),
         (("--pairs", ".", "--layout", "void", "--mask-values", "quod"), "'quod'"),
         (("--pairs", ".", "--layout", "rose"), "not in the layout 'rose'"),
-        (("--pairs", ".", "--layout", "vor"), "not in the layout 'vor', which has the folders 'fg_bg' and 'mask'"),
+        (("--pairs", ".", "--layout", "vor"), "not in the layout 'vor', which has clips in 'fg_bg' or 'FG_BG', masks in 'mask'"),
     ],
 )
 def test_what_the_command_cannot_do_is_told_before_there_is_a_folder(

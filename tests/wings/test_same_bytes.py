@@ -18,7 +18,10 @@ READ_NO_PIXELS = {
     "wnjd": "compares joints; pixels are its estimator's",
     "residual_text": "its detector's parameters are fetched",
 }
-PIXELS = [name for name in METRICS if of_a_wing(name) and measured_here(name) and name not in READ_NO_PIXELS]
+PIXELS = [
+    name for name in METRICS
+    if of_a_wing(name) and measured_here(name) and name not in READ_NO_PIXELS and not METRICS.get(name).by_judge
+]  # fmt: skip
 PROTOCOLS = ("decaption/corrected", "editboard/corrected", "fingerprint/ridges")
 
 

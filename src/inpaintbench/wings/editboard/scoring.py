@@ -65,7 +65,7 @@ def _area(payload: Plain, parameters: Plain) -> int:
 def _scored(jobs: Sequence[Job], blobs: Blobs) -> list[list[Score]]:
     shared = Shared(compute=Compute(**jobs[0][0]["compute"]))
     side = jobs[0][1]["side_pixels"]
-    originals = {payload["original"]["path"]: payload["original"] for payload, _ in jobs}
+    originals = {payload["original"]["path"]: payload["original"] for payload, _ in jobs if payload["original"]}
     read = lru_cache(maxsize=1)(lambda path: media.read(originals[path], side_pixels=side))
     views = [_view(payload, side, shared, read) for payload, _ in jobs]
     told = [(payload, {**parameters, "method": payload["method"]}) for payload, parameters in jobs]

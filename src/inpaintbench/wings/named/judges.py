@@ -53,7 +53,7 @@ class _Answered(SingleRegionMetric):
     @property
     def parts(self) -> tuple[str, ...]:
         """What it needs, and what the data set says, where it says something."""
-        return (*super().parts, "prompts")
+        return tuple(dict.fromkeys((*super().parts, "prompts")))
 
     def answers_of(self, view: ItemView) -> Answers:
         """The answers about a view; raises what ``measurement`` raises."""
@@ -81,7 +81,7 @@ class _Five(_Answered):
         seed: given to the model.
     """
 
-    needs = ("composite",)
+    needs = ("composite", "prompts")
     decimals = 4
     bounds = (0.0, 1.0)
     brings = "a model that looks at pictures, as for `judge`: `INPAINTBENCH_JUDGE`"
