@@ -14,7 +14,7 @@ from program import run_here
 from publishing_data import make_dataset
 
 from inpaintbench import frozen
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import VerifyError
 from inpaintbench.files import file_sha256
 from inpaintbench.streaming import stream
 from inpaintbench.types import Clip
