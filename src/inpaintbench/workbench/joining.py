@@ -147,7 +147,7 @@ class Joined:
         for one in self.methods:
             colour, marker, dash = by_label[one.label]
             if nth := runs[one.label]:
-                colour = f"color-mix(in oklab, {colour} {max(35, 80 - 25 * nth)}%, var(--ground))"
+                colour = f"color-mix(in oklab, {colour} {max(35, 80 - 25 * nth)}%, white)"
                 dash = DASHES[(MARKERS.index(marker) + nth) % len(DASHES)]
             runs[one.label] += 1
             found[one.name] = MethodStyle(colour, marker, dash)
