@@ -4,7 +4,7 @@ import { button, el } from "../player/dom.js";
 import { listen } from "../player/keys.js";
 import { HELP } from "../player/controls.js";
 import { repaint, Response, Scatter, Strip } from "../items/charts.js";
-import { Items, number } from "../items/data.js";
+import { csv, Items, number } from "../items/data.js";
 import { filed, library } from "./library.js";
 import { Look } from "./look.js";
 import { all, follow, get, set } from "./state.js";
@@ -374,16 +374,13 @@ async function made(name, address, body) {
   return at("told").replaceChildren(el("b", { role: "alert" }, (await answer.json()).sentence));
 }
 
-const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value));
-const plain = (value) => (value === null || Number.isNaN(value) ? "" : value);
-
 const actions = {
   async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => "The link is copied", () => "") || "The browser allows no copying here: the link is the page's address"); },
   csv() {
     const heads = ["item", "source", ...items.facts.map((one) => one.key), ...items.quantities.flatMap((one) => items.shown.map((method) => `${one.key} ${method.name}`))];
     const columns = [...items.facts.map((one) => items.column(`a|${one.key}`)), ...items.quantities.flatMap((one) => items.shown.map((method) => items.column(`s|${one.key}|${method.name}`)))];
-    const rows = [...order].map((item) => [items.ids[item], items.sources[item], ...columns.map((column) => plain(items.word(column, item)))]);
-    give("items.csv", new Blob([[heads, ...rows].map((row) => row.map(cell).join(",")).join("\n") + "\n"], { type: "text/csv" }));
+    const rows = [...order].map((item) => [items.ids[item], items.sources[item], ...columns.map((column) => items.word(column, item))]);
+    give("items.csv", new Blob([csv([heads, ...rows])], { type: "text/csv" }));
   },
   async figure() {
     const values = (axis) => Object.fromEntries(scatter.series.map((one) => [one.name, [...left].map((item) => items.word(one[axis], item)).map((value) => (Number.isFinite(value) || typeof value === "string" ? value : null))]));

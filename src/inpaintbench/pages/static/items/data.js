@@ -150,3 +150,6 @@ export function number(value, decimals = null) {
   const text = decimals !== null ? value.toFixed(decimals) : Number.isInteger(value) ? String(value) : size < 0.001 ? value.toExponential(2) : String(short);
   return (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "−");
 }
+
+const plain = (value) => (value === null || Number.isNaN(value) ? "" : /^\s*[=+\-@]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : String(value)); // else a spreadsheet runs it
+export const csv = (rows) => rows.map((row) => `${row.map(plain).map((text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")}\n`).join("");
