@@ -368,7 +368,7 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
         for method in ("telea", "blank"):
             assert float(row[f"psnr/hole {method}"]) == pytest.approx(known[row["item"], method], rel=1e-6)
     told = page.evaluate("async () => (await import('/static/items/data.js')).csv([['=1+1', -3.5, NaN, null, 'a,b']])")
-    assert told == "'=1+1,-3.5,,,\"a,b\"\n"
+    assert told == '\'=1+1,-3.5,,,"a,b"\n'
     assert found["plot.svg"].startswith(b"<svg")
     assert found["plot.svg"].count(b"<path") > len(rows)
     text = found["what-i-see.html"].decode()

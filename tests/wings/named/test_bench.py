@@ -227,6 +227,9 @@ def test_who_is_kept_from_comparison_and_rows_of_no_method_are_never_best(tiny: 
     source = tiny.printed[0].model_copy(update={"no_methods": ("Third one",)})
     drawn = standing(tiny.model_copy(update={"printed": (source,)}), results, of_columns, [])
     assert [str(row.cells[0].text) for row in drawn.rows if row.cells[1].strong] == ["telea"]
+    of_other_settings = tiny.printed[0].model_copy(update={"alike": ("Other",)})
+    drawn = standing(tiny.model_copy(update={"printed": (of_other_settings,)}), results, of_columns, [])
+    assert "Third one" not in [str(row.cells[0].text) for row in drawn.rows if row.cells[1].strong]
     twice = "grows the masks once more (cross 4)"
     drawn = standing(tiny.model_copy(update={"printed": (source,)}), results, of_columns, [], {"telea": twice})
     assert not any(row.cells[1].strong for row in drawn.rows)

@@ -264,5 +264,9 @@ def test_a_table_of_clips_stands_for_a_tree(tmp_path: Path, monkeypatch: pytest.
     assert done.returncode == 0, done.stderr
     assert "input is its column 'video', mask is its column 'matte', truth is its column 'clean'" in " ".join(done.stdout.split())
     assert "2 clips in the place of 43" in (tmp_path / "t.csv").read_text() + done.stderr
+    made = frozen.load(tmp_path / "bench" / "vor" / "exports" / "removal")
+    of = named("vor").source
+    assert of.paper in made.facts["dataset"]["citation"]  # which `eval paper` cites
+    assert {row["licence"] for row in made.items} == {of.licence}
     refused = run_here("bench", "five", "--data", "clips.csv", *words, cwd=tmp_path)
     assert (refused.returncode, "no folder 'clips.csv'" in refused.stderr) == (1, True)

@@ -229,6 +229,8 @@ class Build:
     described: Described = Described()
     published: Published = Published()
     running: console.Locally = field(default_factory=Running)
+    stated: DatasetTable = SILENT
+    """What is said of the dataset where no file of the user does."""
 
     def recipe(self, kind: type[Recipe], usual: Mapping[str, Any], given: Mapping[str, Any]) -> Recipe:
         """A recipe by what was given, else by the table ``[dataset]``, else by ``usual``."""
@@ -253,7 +255,7 @@ class Build:
         with self.running.on(workspace) as executor:
             asked = Asked(replace=self.published.replace, say=console.say)
             folder, dataset = build(
-                recipe, sources, executor, workspace, table=self.described.table, append_to=append_to, asked=asked,
+                recipe, sources, executor, workspace, table=self.described.over(self.stated), append_to=append_to, asked=asked,
                 before=before, **given,
             )  # fmt: skip
         return workspace, folder, dataset

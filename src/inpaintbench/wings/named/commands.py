@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from inpaintbench import frozen
+from inpaintbench.benchmarks import Paper
 from inpaintbench.catalogue import attribute_at, known_name
 from inpaintbench.cli import console
 from inpaintbench.cli.build.folders import columns_of_table
@@ -38,11 +39,13 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring import parts
 from inpaintbench.eval.scoring.parts import folder_or_hub
 from inpaintbench.eval.scoring.predict import MethodSpec, build
+from inpaintbench.export.licences import is_known
 from inpaintbench.files import prepare_place, write_atomically
 from inpaintbench.models.weights import known, lacks
-from inpaintbench.pages.tables import comma_separated, latex
+from inpaintbench.pages.tables import comma_separated, escaped, latex
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import RECIPES
+from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.settings import FILE, recall
 from inpaintbench.recipes.stages import SourceSpec
@@ -138,7 +141,7 @@ def run(
     if (place / FILE).exists() and recall(Workspace(place, create=False)) != recipe:
         raise InputError(f"{str(place)!r} was built with other options; give another --workspace")
     _check_slices(of, place / "exports" / of.recipe, only or (), described)
-    built, dataset, whole = Build(described, running=running).made(recipe, [source], place, {})
+    built, dataset, whole = Build(described, stated=_stated(of), running=running).made(recipe, [source], place, {})
     tell_doubts(built, whole)
     console.say(f"Slices: {', '.join(part.name for part in whole.slices)}")
     results, linked = place / "run", [_by_item(spec, whole, place / "saved") for spec in specs]
@@ -153,6 +156,14 @@ def run(
     _write(of, out, tables, unmeasured, of_data, _grown_twice(specs, whole))
     raise_for(failed)
     return console.Next("eval", "paper", dataset, "--run", results, "--protocol", next(iter(tables)), "--out", "PAPER")
+
+
+def _stated(of: Named) -> DatasetTable:
+    """The paper to cite and the licence, where that is one that has a name."""
+    source = of.source
+    fields = {"author": source.authors, "howpublished": source.venue, **({"eprint": source.arxiv} if source.arxiv else {})}
+    paper = Paper("dataset", "misc", escaped(source.paper), {name: escaped(words) for name, words in fields.items()})
+    return DatasetTable(citation=paper.bibtex, licence=source.licence if is_known(source.licence) else None)
 
 
 def _check_slices(of: Named, dataset: Path, asked: Sequence[str], described: Described) -> None:

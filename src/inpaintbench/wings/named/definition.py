@@ -193,13 +193,15 @@ class PrintedTable(_Facts):
     rows: Mapping[str, tuple[str, ...]]
     no_methods: tuple[str, ...] = ()
     """Rows that are no method's, such as the source itself, which nobody has to beat."""
+    alike: tuple[str, ...] = ()
+    """Rows that are known to be made by the settings that the benchmark has here, which alone are compared; empty: all."""
     note: str = ""
 
     @model_validator(mode="after")
     def _is_whole(self) -> PrintedTable:
         if ragged := [name for name, values in self.rows.items() if len(values) != len(self.columns)]:
             raise ValueError(f"row {ragged[0]!r} of {self.source!r} has not a value for each of its columns")
-        for name in self.no_methods:
+        for name in (*self.no_methods, *self.alike):
             known_name(f"row of {self.source!r}", name, self.rows)
         return self
 

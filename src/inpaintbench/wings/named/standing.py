@@ -162,7 +162,7 @@ class _Line(NamedTuple):
     lacks: Mapping[str, str]
     """Label of a column -> why the value bears no comparison with others, or ""."""
     ranked: bool = True
-    """False of printed rows that are no method's."""
+    """False of printed rows that are no method's, or of settings that are not known to be those of here."""
 
     def value(self, label: str) -> float | None:
         """The number that stands in a column; None where there is none."""
@@ -191,7 +191,13 @@ def standing(
         of_methods: label of a method -> what keeps it from being compared in any column.
     """
     lines = [
-        _Line(method, place, dict(zip(table.columns, values, strict=True)), {}, method not in table.no_methods)
+        _Line(
+            method,
+            place,
+            dict(zip(table.columns, values, strict=True)),
+            {},
+            method in (table.alike or table.rows.keys() - {*table.no_methods}),
+        )
         for place, table in enumerate(named.printed)
         for method, values in table.rows.items()
     ]
