@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from held_back_films import make_films
 from inpaintbench import frozen, video
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.types import Prediction
+from inpaintbench.workbench.exporting import film
 from inpaintbench.workbench.pixels import ItemMedia, Part, sheet, thumb_of
 from inpaintbench.workspace import Workspace
 
@@ -42,6 +44,22 @@ def test_a_prediction_without_a_truth_plays_in_its_input(held: tuple[Path, Path,
     shown = sheet(media, tmp_path, item, parts)
     assert (shown["missing"], shown["curves"]) == ({}, [])
     assert thumb_of(media, item, parts, tmp_path).stat().st_size > 0
+
+
+def test_what_is_made_under_another_protocol_or_at_the_same_time_is_another_file(
+    held: tuple[Path, Path, str], tmp_path: Path
+) -> None:
+    public, run, item = held
+    media, other = ItemMedia(public, tmp_path), ItemMedia(public, tmp_path, protocol="devil/as-published")
+    parts = [*media.parts(item), Part("mine", "mine", run)]
+    (tmp_path / "cache").mkdir()
+    with ThreadPoolExecutor(4) as pool:
+        found = [*pool.map(lambda one: sheet(one, tmp_path / "cache", item, parts)["file"], [media, other] * 2)]
+        films = {*pool.map(lambda _: film(tmp_path / "cache", media, item, parts), range(4))}
+    assert len(set(found)) == 2
+    assert found[0] == found[2] != found[1]
+    assert all(video.read_frames(path).shape[0] == 3 for path in [*films, *(tmp_path / "cache" / name for name in found)])
+    assert len(list((tmp_path / "cache").iterdir())) == 5  # two films, what is told of them, and a labelled one
 
 
 def test_a_method_without_a_prediction_is_named(held: tuple[Path, Path, str], tmp_path: Path) -> None:

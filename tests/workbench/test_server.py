@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -236,10 +237,13 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
     try:
         assert listening.address("files/0/a.html#x=1").endswith(f"/files/0/a.html?token={listening.token}#x=1")
         assert asked(listening, "/api/things")[0] == 403
-        status, _, heads = asked(listening, f"/?token={listening.token}")
-        assert status == 200
+        status, _, heads = asked(listening, f"/compare?one=a%26b&token={listening.token}&other=b")
+        assert (status, heads["Location"]) == (302, "/compare?one=a%26b&other=b")
+        assert asked(listening, f"//evil.example/?token={listening.token}")[2]["Location"] == "/evil.example/"
         assert "HttpOnly" in heads["Set-Cookie"]
         cookie = heads["Set-Cookie"].partition(";")[0]
+        name = f"inpaintbench-{listening.server_port}"
+        assert cookie == f"{name}={listening.token}"
         assert asked(listening, "/api/things", Cookie=cookie)[0] == 200
         for path in (
             "/",
@@ -249,7 +253,7 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
             "/api/set?runs=0/runs/a",
             "/files/0/waves/dataset.json",
         ):
-            for wrong in ({}, {"Cookie": "inpaintbench=x"}, {"Cookie": "inpaintbench="}):
+            for wrong in ({}, {"Cookie": f"{name}=x"}, {"Cookie": f"{name}="}):
                 assert asked(listening, path, **wrong)[0] == 403, path
             assert asked(listening, f"{path}{'&' if '?' in path else '?'}token=x")[0] == 403, path
         assert asked(listening, "/api/flag", {"subject": "a", "name": "b", "value": "c"})[0] == 403
@@ -268,6 +272,33 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
         listening.shutdown()
         listening.server_close()
         thread.join()
+
+
+def test_a_page_opens_its_own_folder_alone(tmp_path: Path) -> None:
+    report(tmp_path / "alone", VALUES)
+    report(tmp_path / "several", VALUES)
+    report(tmp_path / "several" / "inner", VALUES)
+    (tmp_path / "cache").mkdir()
+    bench = Bench([tmp_path / "alone", tmp_path / "several"], tmp_path / "cache")
+    keys = {"0/report.html": "0", "1/report.html": "", "1/inner/report.html": "1/inner", "x.html": "", "1/./x.html": ""}
+    assert {key: bench.folder_of_page(key) for key in keys} == keys
+
+
+@pytest.mark.parametrize("length", ["abc", "-1", "1_0"])
+def test_a_length_that_is_none_is_refused(server: Server, length: str) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request("POST", "/api/flag", headers={"X-Inpaintbench": "1", "Content-Length": length})
+    assert connection.getresponse().status == 400
+
+
+def test_a_run_is_read_again_when_its_dataset_changed(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    query = {"runs": ["0/runs/a"]}
+    first = bench.joined(query)
+    assert bench.joined(query) is first
+    os.utime(own / "waves" / "dataset.json", (1, 1))
+    assert bench.joined(query) is not first
 
 
 def test_two_reports_are_compared_by_method_and_slice(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +101,45 @@ def test_a_study_is_read_again_when_people_voted_and_nothing_is_written(tmp_path
     assert {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()} == before
     vote(folder, study, ["Ann", "Bob"])
     assert bench.joined(QUERY).sentences == ["A study: 18 votes of 2 people on 3 items."]
+
+
+def test_the_name_of_a_study_leads_nowhere(tmp_path: Path) -> None:
+    folder = tmp_path / "shown" / "removal"
+    vote(folder, write_study(folder, [{"leaf": "pairwise", "name": "better"}], subjects=1), ["Ann"])
+    outside = tmp_path / "outside" / "mine.journal"
+    outside.parent.mkdir()
+    outside.write_text("mine")
+    told = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**told, "study_id": str(outside.with_suffix(""))}))
+    (tmp_path / "cache").mkdir()
+    with suppress(InpaintBenchError):
+        Bench([folder.parent], tmp_path / "cache").joined(QUERY)
+    assert outside.read_text() == "mine"
+
+
+def test_a_journal_elsewhere_is_not_looked_into(tmp_path: Path) -> None:
+    folder = tmp_path / "shown" / "removal"
+    vote(folder, write_study(folder, [{"leaf": "pairwise", "name": "better"}], subjects=1), ["Ann"])
+    (folder / "journal.sqlite").rename(tmp_path / "elsewhere.sqlite")
+    (folder / "journal.json").write_text(json.dumps({"database": str(tmp_path / "elsewhere.sqlite")}))
+    (tmp_path / "cache").mkdir()
+    sentences = Bench([folder.parent], tmp_path / "cache").joined(QUERY).sentences
+    assert sentences[1:] == [f"The answers lie in {tmp_path / 'elsewhere.sqlite'}, which is not looked into from here."]
+    assert "0 votes" in sentences[0]
+
+
+def test_the_log_of_a_writer_that_was_killed_stays(tmp_path: Path) -> None:
+    made, folder = tmp_path / "made" / "removal", tmp_path / "shown" / "removal"
+    study = write_study(made, [{"leaf": "pairwise", "name": "better"}], subjects=3)
+    with Journal(made / "journal.sqlite") as open_one:
+        open_one.register(study.study_id, title=study.file.title)
+        vote(made, study, ["Ann"])
+        shutil.copytree(made, folder)  # what one leaves who is killed
+    assert (folder / "journal.sqlite-wal").stat().st_size > 0
+    before = {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
+    (tmp_path / "cache").mkdir()
+    assert Bench([folder.parent], tmp_path / "cache").joined(QUERY).sentences == ["A study: 9 votes of 1 person on 3 items."]
+    assert {path: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_a_damaged_journal_is_one_sentence(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import hashlib
 import json
 import os
 import threading
+import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,8 +130,9 @@ class ItemMedia:
     def blobs(self, item_id: str, parts: Sequence[Part]) -> list[str]:
         """What the films are made of: they are made anew where it changes."""
         row = self.row(item_id)
+        protocol = [self._protocol.name, self._protocol.fingerprint]
         own = [str(row.get(name)) for name in ("truth_rgb_sha256", "hole_sha256", "input_sha256", "fill")]
-        return own + [_blob(part, part.item or item_id) for part in parts]
+        return protocol + own + [_blob(part, part.item or item_id) for part in parts]
 
 
 def _blob(part: Part, item_id: str) -> str:
@@ -220,9 +223,8 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
             pictures += [outline(one[at], size=grid.picture) for one in lines]
             yield grid.sheet(pictures)
 
-    made = path.with_name(f".{path.name}{path.suffix}")
-    write_sheets(made, sheets(), fps=fps, **({} if path.suffix == ".png" else {"crf": _CRF}))
-    made.replace(path)
+    with _whole(path) as made:
+        write_sheets(made, sheets(), fps=fps, **({} if path.suffix == ".png" else {"crf": _CRF}))
     places = [
         dict(zip("xy", grid.place(at), strict=True)) | dict(zip(("width", "height"), grid.tile, strict=True))
         for at in range(grid.count)
@@ -243,7 +245,19 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
         "players": players, "outline": places[-1] if lines else None, "missing": missing, "curves": curves,
         "caption": f"Films of methods show their difference{called}, in absolute values." if any(apart) else "",
     }  # fmt: skip
-    told.write_text(canonical_json(facts))
+    with _whole(told) as made:
+        made.write_text(canonical_json(facts))
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[Path]:
+    """A file to write, which takes the place of ``path`` when the block ends well: others may make or read it meanwhile."""
+    made = path.with_name(f".{uuid.uuid4().hex}{path.suffix}")
+    try:
+        yield made
+        made.replace(path)
+    finally:
+        made.unlink(missing_ok=True)
 
 
 def _apart(frames: Frames, base: Frames) -> Frames:
@@ -269,7 +283,8 @@ def labelled_film(media: ItemMedia, path: Path, item_id: str, parts: Sequence[Pa
         grid.sheet([np.concatenate([bar, frames[at]]) for bar, (_, frames) in zip(bars, shown, strict=True)])
         for at in range(int(row["frames"]))
     )
-    video.write_browser(path, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
+    with _whole(path) as made:
+        video.write_browser(made, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
 
 
 _BAR = 24
@@ -314,7 +329,8 @@ def _write_thumb(path: Path, frames: Frames | None) -> bool:
         return False
     middle = frames[len(frames) // 2]
     size = (_THUMB_WIDTH, max(2, round(middle.shape[0] * _THUMB_WIDTH / middle.shape[1])))
-    path.write_bytes(video.jpeg_bytes(np.asarray(cv2.resize(middle, size, interpolation=cv2.INTER_AREA), np.uint8)))
+    with _whole(path) as made:
+        made.write_bytes(video.jpeg_bytes(np.asarray(cv2.resize(middle, size, interpolation=cv2.INTER_AREA), np.uint8)))
     return True
 
 

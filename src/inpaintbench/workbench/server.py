@@ -1,4 +1,4 @@
-"""The server: the page, what it asks for, and files of the folders, whole and in parts. It writes nothing but notes and flags."""
+"""The server: the page, what it asks for, and files of the folders, whole and in parts. There it writes nothing but notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from http.cookies import SimpleCookie
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 import pyarrow as pa
 
@@ -54,6 +54,8 @@ _MOST_BODY = 8 << 20
 # How long the folders are taken to be as they were, seconds.
 _SAME_SECONDS = 2.0
 _KEPT_SETS = 6
+# Things of a folder that is made to be shown as it is.
+_PAGES = frozenset({"report", "leaderboard", "page"})
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -73,7 +75,7 @@ class Bench:
         self.folders, self.cache = Folders(roots), cache
         self.notes = Notes(self.folders.roots[0])
         self._things: tuple[float, list[Thing]] = (0.0, [])
-        self._sets: OrderedDict[tuple[object, ...], Joined] = OrderedDict()
+        self._sets: OrderedDict[tuple[object, ...], tuple[list[tuple[int, ...]], Joined]] = OrderedDict()
         self._votes: dict[str, studying.Votes] = {}
         self._joining = threading.Lock()
         self.things()
@@ -106,23 +108,42 @@ class Bench:
         kinds = ("dataset", "workspace", "study", "board")
         kind = next((name for name in kinds if name in query), "dataset")
         place = _one(query, kind)
-        changed = tuple(_changed(self.folders.place(key)) for key in (*runs, *([place] if place else [])))
-        key = (runs, protocol, kind, place, changed)
+        changed = [_changed(self.folders.place(key)) for key in (*runs, *([place] if place else []))]
+        key = (runs, protocol, kind, place)
         with self._joining:  # what is asked for twice at once is made once
-            found = self._sets.get(key)
-            if found is None:
+            was, found = self._sets.get(key, ([], None))
+            if found is None or was != changed + self._changed_beside(found, place):
                 if runs:
                     found = joining.of_runs(self.folders, self.things(), runs, protocol)
                 elif kind == "study":
-                    self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache)
+                    self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache, self.folders.roots)
                     found = studying.of_study(self.folders, self.things(), place, votes)
                 else:
                     made = {"dataset": joining.of_dataset, "workspace": joining.of_workspace, "board": joining.of_board}
                     found = made[kind](self.folders, place)
-                self._sets[key] = found
+                self._sets.pop(key, None)
+                self._sets[key] = (changed + self._changed_beside(found, place), found)
                 for old in list(self._sets)[:-_KEPT_SETS]:
                     self._sets.pop(old, None)  # another request may have
         return found
+
+    def _changed_beside(self, joined: Joined, place: str) -> list[tuple[int, ...]]:
+        """Times of what a set is made of and lies elsewhere: its dataset, and a study's journal."""
+        votes, times = self._votes.get(place), list[tuple[int, ...]]()
+        if joined.root:
+            with suppress(InputError):  # it is gone
+                times.append(_changed(self.folders.place(joined.root)))
+        if joined.kind == "study" and votes:
+            files = [votes.journal, votes.journal.with_name(f"{votes.journal.name}-wal")]
+            times.append(tuple(file.stat().st_mtime_ns for file in files if file.exists()))
+        return times
+
+    def folder_of_page(self, key: str) -> str:
+        """Key of the folder whose files a page may show; empty where that would be a whole root with more in it than pages."""
+        folder = PurePosixPath(key).parent
+        own = [thing for thing in self.things() if thing.key.startswith(f"{folder}/")] if len(folder.parts) == 1 else []
+        alone = own and all(thing.key == f"{folder}/" and thing.kind in _PAGES for thing in own)
+        return str(folder) if len(folder.parts) > 1 or alone else ""
 
     def prepare(self, place: str) -> None:
         """Have ready what a page that begins at ``place`` (see ``opening``) asks for first; what is wrong is told then."""
@@ -231,7 +252,7 @@ def _changed(place: Path) -> tuple[int, ...]:
     """Times of what a set is made of."""
     paths = [
         place / "dataset.json",
-        *(place / name for name in ("study.json", JOURNAL, f"{JOURNAL}-wal", *BOARDS)),
+        *(place / name for name in ("study.json", "journal.json", JOURNAL, f"{JOURNAL}-wal", *BOARDS)),
         *(place / name for name in ("tables/scores", "tables/predictions", "tables/attributes", "tables/selection")),
     ]
     running = [
@@ -273,6 +294,7 @@ class Server(ThreadingHTTPServer):
         self.token = "" if is_local(host) else secrets.token_urlsafe(24)
         self.host = host
         super().__init__((host, port), _Handler)
+        self.cookie = f"inpaintbench-{self.server_port}"  # cookies know no ports
 
     def address(self, place: str = "") -> str:
         """Where to open a place of it, ``files/...`` or ``#...``, with the token where one is needed."""
@@ -313,7 +335,6 @@ Answer = tuple[bytes, str]
 class _Handler(SimpleHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
-    _welcome = False
     _left: int | None = None
     """Bytes that are still to be sent of the part that was asked for; None for whole files."""
 
@@ -323,6 +344,11 @@ class _Handler(SimpleHTTPRequestHandler):
         query = parse_qs(asked.query, keep_blank_values=True)
         sealed = self._sealed(unquote(asked.path))
         if not sealed and not self._may(query):
+            return
+        if not sealed and self.server.token and "token" in query:
+            rest = urlencode([(name, one) for name, values in query.items() if name != "token" for one in values])
+            place = "/" + asked.path.lstrip("/\\")
+            self._send_on(place + (f"?{rest}" if rest else ""), welcome=True)
             return
         bench = self.server.bench
         routes: dict[str, Callable[[], Answer]] = {
@@ -354,7 +380,12 @@ class _Handler(SimpleHTTPRequestHandler):
             elif sealed:
                 self._file(bench.folders.place(sealed), foreign=True)
             elif asked.path.startswith("/files/") and asked.path.endswith(".html") and self.server.token:
-                self._send_on(asked.path.removeprefix("/files/"))
+                key = asked.path.removeprefix("/files/")
+                folder = bench.folder_of_page(unquote(key))
+                if folder:
+                    self._send_on(f"/page/{self.server.seal(folder)}/{key}")
+                else:
+                    self._file(bench.folders.place(unquote(key)), foreign=True)
             elif asked.path.startswith("/files/"):
                 self._file(bench.folders.place(unquote(asked.path.removeprefix("/files/"))), foreign=True)
             else:
@@ -374,7 +405,11 @@ class _Handler(SimpleHTTPRequestHandler):
         if self.headers.get(_PURPOSE) is None or (origin and urlsplit(origin).netloc != self.headers.get("Host")):
             self._refuse(HTTPStatus.FORBIDDEN, "only the page itself may ask for this")
             return
-        length = int(self.headers.get("Content-Length") or 0)
+        told_length = self.headers.get("Content-Length") or "0"
+        if not re.fullmatch(r"[0-9]{1,18}", told_length):
+            self._refuse(HTTPStatus.BAD_REQUEST, "Content-Length is no number of bytes")
+            return
+        length = int(told_length)
         if length > _MOST_BODY:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "that is too long")
             return
@@ -403,12 +438,11 @@ class _Handler(SimpleHTTPRequestHandler):
     def _may(self, query: Mapping[str, Sequence[str]]) -> bool:
         """Whether who asks may look; else it is answered."""
         if token := self.server.token:
-            cookie = SimpleCookie(self.headers.get("Cookie", "")).get("inpaintbench")
+            cookie = SimpleCookie(self.headers.get("Cookie", "")).get(self.server.cookie)
             given = _one(query, "token") or (cookie.value if cookie else "")
             if not secrets.compare_digest(given.encode(), token.encode()):
                 self._refuse(HTTPStatus.FORBIDDEN, "open the address that `inpaintbench view` printed, with its token")
                 return False
-            self._welcome = bool(query.get("token"))
         elif not is_local(urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""):
             # A name of another site that was made to mean this machine.
             self._refuse(HTTPStatus.FORBIDDEN, "this is shown at 127.0.0.1 and localhost alone")
@@ -420,14 +454,16 @@ class _Handler(SimpleHTTPRequestHandler):
         _, start, seal, key = [*path.split("/", 3), "", "", ""][:4]
         if start != "page" or not self.server.token or ".." in key.split("/"):
             return ""
-        above = [self.server.seal(str(folder)) for folder in PurePosixPath(key).parents]
+        above = [self.server.seal(str(folder)) for folder in PurePosixPath(key).parents[:-1]]
         return key if any(secrets.compare_digest(seal.encode(), one.encode()) for one in above) else ""
 
-    def _send_on(self, key: str) -> None:
-        """To the address of a page under which its own films answer too."""
+    def _send_on(self, place: str, *, welcome: bool = False) -> None:
+        """To another address; who is welcome gets the cookie, so that no token stays in the address."""
         self._left = None
         self.send_response(HTTPStatus.FOUND)
-        self.send_header("Location", f"/page/{self.server.seal(str(PurePosixPath(unquote(key)).parent))}/{key}")
+        self.send_header("Location", place)
+        if welcome:  # Lax: the address may be opened from a mail
+            self.send_header("Set-Cookie", f"{self.server.cookie}={self.server.token}; HttpOnly; SameSite=Lax; Path=/")
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -481,9 +517,7 @@ class _Handler(SimpleHTTPRequestHandler):
             self.copyfile(file, self.wfile)
 
     def end_headers(self) -> None:
-        """Files may be written anew while they are looked at, so nothing is kept; a cookie knows who came with the token."""
-        if self._welcome:
-            self.send_header("Set-Cookie", f"inpaintbench={self.server.token}; HttpOnly; SameSite=Strict; Path=/")
+        """Files may be written anew while they are looked at, so nothing is kept."""
         self.send_header("Cache-Control", "no-store")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Referrer-Policy", "no-referrer")

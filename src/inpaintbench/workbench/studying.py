@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
+import tempfile
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +18,7 @@ from inpaintbench.annotate.outcomes.preferences import preferences, protocol_of
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.study import PROXIES, Study, StudyTask, load
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.eval.report.gallery import attributes_of
 from inpaintbench.pages.words import count
 from inpaintbench.workbench import joining
@@ -24,6 +28,8 @@ from inpaintbench.workbench.joining import Joined, Measure, Shown
 # What a question's scores are, by its kind; of the others the mean answer.
 _WHERE = {"pair": "share won", "best": "share chosen"}
 _VOTES = "votes"
+# How often a journal is copied until nothing was written to it meanwhile.
+_TRIES = 20
 
 
 class Votes:
@@ -32,29 +38,31 @@ class Votes:
     Args:
         folder: of the study.
         cache: for a copy of its journal, so that nothing is written beside that.
+        roots: folders that are shown: a journal that lies elsewhere is not looked into.
 
     Raises:
         InputError: the study or its journal cannot be read. MissingExtraError: the extra is not installed.
     """
 
-    def __init__(self, folder: Path, cache: Path) -> None:
+    def __init__(self, folder: Path, cache: Path, roots: Sequence[Path]) -> None:
         self.study, self.votes, self.sentence = load(folder), list[Vote](), ""
+        self.journal = folder / JOURNAL
         try:
             from inpaintbench.annotate.desk.desk import Desk
             from inpaintbench.annotate.journal import Journal
-            from inpaintbench.annotate.journal.engines import noted, snapshot
+            from inpaintbench.annotate.journal.engines import noted
         except ImportError:
             self.sentence = "To see what people said, install the extra annotate."
             return
         known = noted(folder)
-        stored = Path(known) if known else folder / JOURNAL
-        if stored.is_file():
-            copy = cache / f"{self.study.study_id}.journal"
-            snapshot(stored, copy, replace=True)
+        self.journal = stored = (Path(known) if known else folder / JOURNAL).resolve()
+        if stored.is_file() and any(stored.is_relative_to(root) for root in roots):
+            copy = cache / f"{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()}.journal"
+            _copied(stored, copy)
             with Journal(copy) as journal:
                 self.votes = Desk(self.study, journal).state().votes()
-        elif known:
-            self.sentence = f"The answers lie in {known}, which is not looked into from here."
+        elif known or stored.is_file():
+            self.sentence = f"The answers lie in {known or stored}, which is not looked into from here."
 
     def said(self, item: str) -> list[str]:
         """What each rater said of an item, in the order in which they did."""
@@ -92,6 +100,35 @@ class Votes:
         if not tasks:
             raise InputError(f"the study has no item {item!r}")
         return max(tasks, key=lambda task: len({*task.candidates} & {*methods}))
+
+
+def _copied(stored: Path, copy: Path) -> None:
+    """Copy a journal that others may write, or were killed at: SQLite itself would put its log away where it lies.
+
+    Raises:
+        WorkspaceError: it is damaged, or never at rest.
+    """
+    from inpaintbench.annotate.journal.engines import snapshot
+
+    parts = [stored.with_name(stored.name + ending) for ending in ("", "-wal", "-journal")]
+    with tempfile.TemporaryDirectory(dir=copy.parent) as folder:
+        try:
+            for _ in range(_TRIES):
+                before = _state(parts)
+                for part in parts:
+                    (Path(folder) / part.name).unlink(missing_ok=True)
+                    if part.is_file():
+                        shutil.copyfile(part, Path(folder) / part.name)
+                if _state(parts) == before:
+                    return snapshot(Path(folder) / stored.name, copy, replace=True)
+                time.sleep(0.05)
+        except (WorkspaceError, OSError) as error:
+            raise WorkspaceError(f"journal {str(stored)!r} cannot be copied: it is damaged, or cannot be read") from error
+    raise WorkspaceError(f"journal {str(stored)!r} cannot be copied: it is written to all the time; try again")
+
+
+def _state(parts: Sequence[Path]) -> list[tuple[int, int]]:
+    return [(state.st_mtime_ns, state.st_size) for part in parts if part.is_file() for state in [part.stat()]]
 
 
 def of_study(folders: Folders, things: Sequence[Thing], key: str, votes: Votes) -> Joined:
