@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,3 +98,17 @@ def test_what_was_spoilt_there_is_named_and_nothing_is_kept(dataset: Path, serve
     with pytest.raises(VerifyError, match=f"lacks {spoilt}"):
         frozen.at_address(Address("s3", "bucket/spoilt"))
     shutil.rmtree(dataset)
+    for tables in ([1], ["a"], {"a": 1}):
+        system.pipe_file("bucket/odd/dataset.json", json.dumps({"tables": tables}).encode())
+        with pytest.raises(VerifyError, match="is damaged"):
+            frozen.at_address(Address("s3", "bucket/odd"))
+
+
+def test_what_a_call_left_that_was_killed_is_not_kept(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:
+    fsspec.filesystem("s3").put(f"{dataset}/", "bucket/killed/", recursive=True)
+    folder = frozen.at_address(Address("s3", "bucket/killed"))
+    before = files(folder)
+    beside = folder.rename(folder.with_name(f".{folder.name}.fetching"))
+    (beside / "media" / ".a.mp4.0123abcd.part").parent.mkdir(exist_ok=True)
+    (beside / "media" / ".a.mp4.0123abcd.part").write_bytes(b"half")
+    assert files(frozen.at_address(Address("s3", "bucket/killed"))) == before

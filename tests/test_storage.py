@@ -13,7 +13,7 @@ from object_server import KEY, SECRET, ObjectServer, object_server
 
 from inpaintbench import storage
 from inpaintbench.errors import Gone, InputError, MissingExtraError, NetworkError, UsageError
-from inpaintbench.storage import Address, brought, bytes_of, is_there, listed, place, read, write
+from inpaintbench.storage import Address, brought, bytes_of, check_path, check_paths_within, is_there, listed, place, read, write
 
 ROOT = Address("s3", "bucket/some films")
 
@@ -41,11 +41,23 @@ def test_places_are_paths_or_addresses() -> None:
     for text, why in (
         ("ftp://host/a", "of no kind known here"),
         ("s3://key:hush@bucket/a", "without credentials"),
+        ("s3://AKIA:wJal/hush/rXUtn@bucket/films", "without credentials"),
+        ("s3://key:h@hush@bucket", "without credentials"),
+        ("s3://key:hush/a?b@bucket/films", "without credentials"),
+        ("s3://key:hush", "without credentials"),
+        ("s3://hush@bucket/films", "without credentials"),
+        ("s3://bucket/films?versionId=1", "without queries"),
         ("s3://", "no bucket"),
     ):
         with pytest.raises(UsageError, match=why) as told:
             place(text)
         assert "hush" not in str(told.value)
+    for secret in ("AKIA:wJal/hush/rXUtn", "key:h@hush", "key:a,hush", "key:a?hush"):
+        for check in (check_path, check_paths_within):
+            with pytest.raises(UsageError, match=r"'s3://\*\*\*@bucket/films' is an address") as told:
+                check(f"s3://{secret}@bucket/films", called="--out")
+            assert "hush" not in str(told.value)
+    assert place("hf://datasets/a/b@main/films") == Address("hf", "datasets/a/b@main/films")
 
 
 def test_a_driver_that_is_not_installed_is_told_with_its_extra() -> None:
@@ -111,13 +123,47 @@ def test_a_file_is_brought_once_and_again_when_it_was_changed(server: ObjectServ
     server.asked.clear()
     first = brought(ROOT / "a.mp4", state=entry.state)
     assert (first.read_bytes(), first.suffix) == (b"one", ".mp4")
-    assert [method for method, _ in server.asked] == ["HEAD", "GET"]
+    assert [method for method, _ in server.asked] == ["HEAD", "GET", "HEAD"]
     assert brought(ROOT / "a.mp4", state=entry.state) == first
-    assert len(server.asked) == 2
+    assert len(server.asked) == 3
+    first.write_bytes(b"o")  # as a machine leaves it that stopped before all was on its disk
+    assert brought(ROOT / "a.mp4", state=entry.state).read_bytes() == b"one"
     write(ROOT / "a.mp4", b"two")
     assert brought(ROOT / "a.mp4").read_bytes() == b"two"
     with pytest.raises(Gone, match="was changed after it was listed"):
         brought(ROOT / "a.mp4", state="3:something else")
+
+
+def test_what_is_changed_while_it_comes_is_not_kept(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(ROOT / "a.mp4", b"one")
+    [entry] = listed(ROOT)
+    system = storage._system(ROOT)[0]
+    get_file = system.get_file
+
+    def changed_before(name: str, path: str) -> None:
+        write(ROOT / "a.mp4", b"two")
+        get_file(name, path)
+
+    monkeypatch.setattr(system, "get_file", changed_before)
+    with pytest.raises(Gone, match="was changed after it was listed"):
+        brought(ROOT / "a.mp4", state=entry.state)
+    assert cached(tmp_path) == []
+
+
+def test_names_of_objects_may_hold_anything(server: ObjectServer) -> None:
+    names = ["a?.mp4", "d//e.mp4", "x::y.mp4", "x:y@z.mp4"]
+    for root in (ROOT, Address("memory", "names")):
+        if root.scheme == "memory":  # which takes `::` for the address of another one
+            names.remove("x::y.mp4")
+        for name in names:
+            fsspec.filesystem(root.scheme).pipe_file(f"{root.path}/{name}", name.encode())
+        assert [one.name for one in listed(root)] == names
+        for name in names:
+            where = place(str(root / name), listed=True)
+            assert where == root / name
+            assert brought(root / name).read_bytes() == read(root / name) == name.encode()
 
 
 def test_faults_cost_tries_and_change_no_byte(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -328,9 +328,11 @@ def at_address(address: Address) -> Path:
     with locked(folder.with_name(f"{folder.name}.lock")):
         if (folder / MANIFEST).is_file():
             return folder
+        for part in beside.rglob(".*.part"):  # of a call that was killed
+            part.unlink()
         write_atomically(beside / MANIFEST, text)
         tables = json.loads(text).get("tables", {}) if table_names(text) else {}
-        first = next(iter(tables.values()), None) or next(iter(load(beside).files.values()))
+        first = next(iter(tables.values()), None) or next(iter(load(beside).files.values()), None)
         by_content = is_there(address / OBJECTS / str(first))
 
         def bring(name: str, sha256: str) -> None:

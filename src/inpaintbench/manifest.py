@@ -459,6 +459,7 @@ def table_names(text: bytes) -> list[str]:
     """
     try:
         stated = json.loads(text)
+        _check_shape(stated.get("tables"), {"*": str}, "tables")
         names = [*stated.get("tables", {}), *(str(part["path"]) for part in stated.get("item_tables", ()))]
     except _DAMAGED as error:
         raise VerifyError(f"{MANIFEST} is damaged: {_in_words(error)}") from error

@@ -30,6 +30,7 @@ from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from inpaintbench.errors import Gone, InputError, MissingExtraError, NetworkError, UsageError
+from inpaintbench.files import sync
 
 Result = TypeVar("Result")
 
@@ -37,6 +38,8 @@ Result = TypeVar("Result")
 _DRIVERS = {"s3": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "az": ("adlfs", "az"), "hf": ("", ""), "memory": ("", "")}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 # An address of object storage within an option's text, such as `LABEL=FOLDER` has.
+# To the last `@`: secrets hold slashes, and may hold `@` and `?`.
+_SECRET = re.compile(r"://.*@", re.DOTALL)
 _WITHIN = re.compile(rf"(?<![\w+.-])(?:{'|'.join(_DRIVERS)}|s3a|gcs|abfss?|adl)://[^\s,;]*", re.IGNORECASE)
 # Of the most requests that one call may cost: each is tried so often here, and by drivers a few times more.
 _TRIES, _FIRST_WAIT_SECONDS = 4, 0.2
@@ -73,7 +76,7 @@ Place = Path | Address
 
 def without_credentials(address: str) -> str:
     """An address for people: without a name and password before its host, and without its query."""
-    return re.sub(r"://[^/@\s]+@", "://***@", address.partition("?")[0])
+    return _SECRET.sub("://***@", address).partition("?")[0]
 
 
 def check_path(text: str, *, called: str) -> None:
@@ -93,7 +96,7 @@ def check_path(text: str, *, called: str) -> None:
 
 def check_paths_within(text: str, *, called: str) -> None:
     """``check_path`` of an address of object storage that lies anywhere in ``text``."""
-    if found := _WITHIN.search(text):
+    if found := _WITHIN.search(_SECRET.sub("://***@", text)):
         check_path(found[0], called=called)
 
 
@@ -103,8 +106,12 @@ def local_path(path: Path | str, *, called: str) -> Path:
     return Path(path)
 
 
-def place(text: str) -> Place:
+def place(text: str, *, listed: bool = False) -> Place:
     """The path or the address that ``text`` is.
+
+    Args:
+        text: as a user wrote it.
+        listed: it is the address of an object that a listing had, whose name may hold anything.
 
     Raises:
         UsageError: an address of no object storage, or with credentials in it. MissingExtraError: its driver is not installed.
@@ -115,15 +122,20 @@ def place(text: str) -> Place:
     scheme, shown = found[1].lower(), without_credentials(text)
     if scheme not in _DRIVERS:
         raise UsageError(f"{shown!r} is an address of no kind known here; known are {', '.join(f'{one}://' for one in _DRIVERS)}")
-    if "***@" in shown or "?" in text:
-        raise UsageError(f"{shown!r} is to be written without credentials and queries: these are taken from the environment")
+    path = text[found.end() :]
+    bucket, before = path.partition("/")[0], path.rpartition("@")[0]
+    if not listed and (":" in before or ":" in bucket or "@" in bucket):
+        if "@" not in path:  # a secret may be all that follows
+            shown = f"{scheme}://***"
+        raise UsageError(f"{shown!r} is to be written without credentials: these are taken from the environment")
+    if not listed and "?" in path:
+        raise UsageError(f"{shown!r} is to be written without queries: credentials are taken from the environment")
     module, extra = _DRIVERS[scheme]
     if module and find_spec(module) is None:
         raise MissingExtraError(f"an address {scheme}://", extra)
-    path = text[found.end() :].strip("/")
-    if not path:
+    if not path.strip("/"):
         raise UsageError(f"{shown!r} names no bucket")
-    return Address(scheme, path)
+    return Address(scheme, path if listed else path.strip("/"))
 
 
 def bytes_of(text: str) -> int:
@@ -160,7 +172,7 @@ def listed(address: Address) -> list[Entry]:
     except Gone:
         found = {}
     entries = [
-        Entry(path[len(root) :].lstrip("/"), int(told["size"] or 0), _state(told))
+        Entry(path[len(root.rstrip("/")) + 1 :], int(told["size"] or 0), _state(told))
         for path, told in found.items()
         if told.get("type") == "file" and path.startswith(f"{root.rstrip('/')}/") and not path.endswith("/")
     ]
@@ -218,8 +230,9 @@ def _system(address: Address) -> tuple[Any, str]:
     import fsspec  # a third of what a command takes to answer
 
     options: dict[str, Any] = {} if address.scheme == "memory" else {"use_listings_cache": False}
-    system, name = fsspec.core.url_to_fs(str(address), **options)
-    return system, name
+    system = fsspec.filesystem(address.scheme, **options)
+    # Not by the address: fsspec takes `::` and `?` within one for more than a name.
+    return system, str(system._strip_protocol(address.path))
 
 
 def _state(told: Mapping[str, Any]) -> str:
@@ -270,15 +283,14 @@ def brought(address: Address, *, state: str | None = None) -> Path:
         state = _told(address)[1]
     key = hashlib.sha256(f"{address}\0{state}".encode()).hexdigest()
     path = folder / "files" / key[:2] / f"{key[2:34]}{Path(address.path).suffix}"
-    if _hold(path):
+    size = int(state.partition(":")[0])
+    if _hold(path, size):
         return path
     with locked(folder / "locks" / key[:2]):
-        if not _hold(path):
-            size, now = _told(address)
-            if now != state:
-                raise Gone(f"{address} was changed after it was listed; run the command again")
-            fetch(address, path, size=size)
-            _hold(path)
+        if not _hold(path, size):
+            _check_state(address, state)
+            fetch(address, path, size=size, state=state)
+            _hold(path, size)
     _make_room(folder)
     return path
 
@@ -290,11 +302,16 @@ def _told(address: Address) -> tuple[int, str]:
     return int(told["size"]), _state(told)
 
 
-def fetch(address: Address, path: Path, *, size: int | None = None) -> None:
-    """Bring an object, of so many bytes where that is known, into a file, which is there once it is whole.
+def _check_state(address: Address, state: str) -> None:
+    if _told(address)[1] != state:
+        raise Gone(f"{address} was changed after it was listed; run the command again")
+
+
+def fetch(address: Address, path: Path, *, size: int | None = None, state: str | None = None) -> None:
+    """Bring an object, of so many bytes and in a state where these are known, into a file, which is there once it is whole.
 
     Raises:
-        Gone: it is not there. InputError: it may not be read. NetworkError: for now.
+        Gone: it is not there, or has another state by then. InputError: it may not be read. NetworkError: for now.
     """
     system, name = _system(address)
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
@@ -307,6 +324,9 @@ def fetch(address: Address, path: Path, *, size: int | None = None) -> None:
 
     try:
         _tried(address, get)
+        if state is not None:
+            _check_state(address, state)
+        sync(part)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -318,11 +338,12 @@ def cache_folder() -> Path:
     return Path(os.environ.get(CACHE) or usual)
 
 
-def _hold(path: Path) -> bool:
-    """Keep a file from being removed while it is among the last that were held; False where it is not there."""
-    if any(held == path for held, _ in _HELD):
-        os.utime(path)
-        return True
+def _hold(path: Path, size: int) -> bool:
+    """Keep a file from being removed while it is among the last that were held; False where it is not there in its size."""
+    for held, file in _HELD:
+        if held == path and os.fstat(file).st_size == size:
+            os.utime(path)
+            return True
     try:
         file = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -330,7 +351,9 @@ def _hold(path: Path) -> bool:
     fcntl.flock(file, fcntl.LOCK_SH)
     try:
         os.utime(path)
-        there = os.path.samestat(os.fstat(file), path.stat())
+        status = os.fstat(file)
+        # What was not written before a machine stopped is missing at the end.
+        there = status.st_size == size and os.path.samestat(status, path.stat())
     except FileNotFoundError:  # removed in between
         there = False
     if not there:
@@ -370,9 +393,9 @@ def _make_room(folder: Path) -> None:
 
 def _removed(path: Path) -> bool:
     """Remove a file unless a process holds it; what is on its way in has no holder, and is left for a day."""
-    if path.name.startswith(".") and path.stat().st_mtime > time.time() - 86_400:
-        return False
     try:
+        if path.name.startswith(".") and path.stat().st_mtime > time.time() - 86_400:
+            return False
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             path.unlink()

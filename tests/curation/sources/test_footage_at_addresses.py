@@ -13,8 +13,9 @@ from built import check_same_bytes
 from footage import build_command, contents, write_sources
 from object_server import KEY, SECRET, ObjectServer, object_server
 
+from inpaintbench.curation.sources.base import local_file, quoted_path
 from inpaintbench.curation.sources.folder import FolderSource
-from inpaintbench.errors import InputError
+from inpaintbench.errors import InputError, NetworkError, Rejected
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.stages import Cutting, SourceSpec, curate
 from inpaintbench.storage import CACHE, CACHE_SIZE
@@ -95,6 +96,31 @@ def test_folders_sidecars_and_damage_are_those_of_a_folder(
     assert len(server.asked) <= 1 + 2 * 3
     texts = [piece.payload.get("timed_text") for piece in FolderSource(folder="s3://bucket/films").footage()]
     assert "s3%3A//bucket/films/pan%200.srt" in texts
+
+
+def test_films_that_credentials_are_refused_for_are_tried_again_and_those_that_went_are_not(
+    tmp_path: Path, server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    for name in ("a?.mp4", "d//e.mp4", "d/f.mp4", "d//f.srt"):
+        fsspec.filesystem("s3").pipe_file(f"bucket/films/{name}", name.encode())
+    pieces = list(FolderSource(folder="s3://bucket/films").footage())
+    assert len(pieces) == 3
+    for piece in pieces:
+        assert Path(local_file(piece.payload["path"], state=piece.payload["state"])).read_bytes().endswith(b".mp4")
+    text = next(piece.payload for piece in pieces if "timed_text" in piece.payload)
+    assert Path(local_file(text["timed_text"], state=text["timed_text_object"])).read_bytes() == b"d//f.srt"
+    fsspec.filesystem("s3").rm_file("bucket/films/a?.mp4")
+    monkeypatch.setenv(CACHE, str(tmp_path / "other cache"))
+    with pytest.raises(Rejected, match="there is nothing at"):
+        local_file(quoted_path("s3://bucket/films/a?.mp4"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    with pytest.raises(NetworkError, match="needs credentials"):
+        local_file(quoted_path("s3://bucket/films/d//e.mp4"))
 
 
 def test_a_sidecar_that_says_nothing_is_told_by_its_address(tmp_path: Path, server: ObjectServer) -> None:

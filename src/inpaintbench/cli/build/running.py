@@ -127,7 +127,7 @@ class Owned:
         footage_licence (SPDX): Of footage that no footage.toml or FILM.mp4.toml beside it says anything of. [default: not
             stated]
         footage_author (NAME): Of the same. [default: not stated]
-        cache (SIZE): Most that is kept here of what lies at addresses, such as 50GB. [default: by INPAINTBENCH_CACHE_SIZE, else
+        cache (SIZE): Most footage from addresses that is kept here, such as 50GB. [default: by INPAINTBENCH_CACHE_SIZE, else
             20GB]
     """
 

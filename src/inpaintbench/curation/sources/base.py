@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
 from inpaintbench.catalogue import Leaf, unknown_name
-from inpaintbench.errors import Gone, InputError, Rejected
+from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 from inpaintbench.files import read_toml
 from inpaintbench.storage import brought, place
 from inpaintbench.types import Plain, Source
@@ -114,15 +114,15 @@ def local_file(quoted: str, *, state: str | None = None) -> str:
     """The path of a file of this machine: of one that ``quoted_path`` encoded, or with what lies at an address, in its ``state``.
 
     Raises:
-        Rejected: it is not there any more. NetworkError: it cannot be brought for now.
+        Rejected: it is not there any more. NetworkError: it cannot be brought for now, or not with these credentials.
     """
-    where = place(unquoted_path(quoted))
-    if isinstance(where, Path):
-        return str(where)
     try:
-        return str(brought(where, state=state))
-    except (Gone, InputError) as error:
+        where = place(unquoted_path(quoted), listed=True)
+        return str(where if isinstance(where, Path) else brought(where, state=state))
+    except Gone as error:
         raise Rejected(str(error)) from error
+    except InputError as error:  # credentials run out: a film is not dropped for them
+        raise NetworkError(str(error)) from error
 
 
 # Of all files of its folder and of those below, as far as nothing nearer to them says otherwise.

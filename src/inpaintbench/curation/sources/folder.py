@@ -13,7 +13,7 @@ from inpaintbench import video
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.curation.sources.base import OF_FILE, Footage, Origin, Sidecars, SourceLeaf, local_file, quoted_path
 from inpaintbench.errors import InputError, Rejected, UnknownNameError
-from inpaintbench.storage import Address, listed, place, read
+from inpaintbench.storage import Address, Entry, listed, place, read
 from inpaintbench.types import content_id
 
 # A file, its state, and what a worker needs to know of it beside its place.
@@ -48,6 +48,8 @@ class FolderSource(SourceLeaf):
         if isinstance(self.folder, Path) and not self.folder.is_dir():
             raise InputError(f"source folder {str(folder)!r} does not exist or is not a folder")
         self._otherwise = Origin(licence, author)
+        # By the paths that they would have on this machine.
+        self._entries = dict[Path, Entry]()
 
     def footage(self) -> Iterator[Footage]:
         """One piece of footage a file; its content is judged by size and time of change, and by whose it is."""
@@ -66,12 +68,12 @@ class FolderSource(SourceLeaf):
 
         def quoted(path: Path) -> str:
             known = isinstance(self.folder, Path)
-            return quoted_path(path.absolute() if known else str(self.folder / path.relative_to(folder).as_posix()))
+            return quoted_path(path.absolute() if known else str(self.folder / self._entries[path].name))
 
         texts, sidecars = TextFiles(quoted), Sidecars(folder, otherwise=self._otherwise)
         for path, changes, more in files:
             relative = quoted_path(path.relative_to(folder))
-            payload = {"path": quoted(path), **more, **texts.of(path)}
+            payload = {"path": quoted(path), **more, **texts.of(path, self._entries)}
             said = sidecars.of(path)
             content = content_id(changes, *said.state) if said.state else changes
             yield Footage(name=relative, uri=relative, origin=self.name, content=content, payload=payload, **said.columns)
@@ -87,16 +89,17 @@ class FolderSource(SourceLeaf):
             raise InputError(f"there is nothing at {address}")
         ours = {parent for parent, _, name in (one.name.rpartition("/") for one in entries) if name in _MARKERS}
         entries = [one for one in entries if not any(one.name.startswith(f"{folder}/" if folder else "") for folder in ours)]
-        for one in entries:
-            (beside / one.name).parent.mkdir(parents=True, exist_ok=True)
+        self._entries = {beside / one.name.lstrip("/"): one for one in entries}
+        for path, one in self._entries.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
             if one.name.lower().endswith((*TEXT_SUFFIXES, OF_FILE)):
-                (beside / one.name).write_bytes(read(address / one.name))
+                path.write_bytes(read(address / one.name))
                 # Its state is that of the object, on all machines.
                 seconds = int(content_id(one.state)[:8], 16)
-                os.utime(beside / one.name, (seconds, seconds))
-        for one in entries:
-            if Path(one.name).suffix.lower() in self.suffixes:
-                yield beside / one.name, content_id(one.state), {"state": one.state}
+                os.utime(path, (seconds, seconds))
+        for path, one in self._entries.items():
+            if path.suffix.lower() in self.suffixes:
+                yield path, content_id(one.state), {"state": one.state}
 
     def _files(self, folder: Path) -> Iterator[Path]:
         def unlistable(error: OSError) -> None:
@@ -145,8 +148,10 @@ class TextFiles:
         self._quoted = quoted
         self._by_stem: dict[Path, dict[str, list[Path]]] = {}
 
-    def of(self, path: Path) -> dict[str, Any]:
+    def of(self, path: Path, entries: Mapping[Path, Entry] | None = None) -> dict[str, Any]:
         """Timed text beside the video at ``path``, as part of a payload: ``timed_text``, its percent-encoded path, and its state.
+
+        Of one among ``entries``, ``timed_text_object`` is the state that the listing had.
 
         ``timed_text_doubles`` names them where there are several, ``timed_text_near`` those with a further word before the
         ending (``film.en.srt``) where there is none. An accent may be one sign (Linux) or two (macOS).
@@ -164,6 +169,8 @@ class TextFiles:
         texts = known.get(_alike(path.stem), [])
         if texts:
             payload: dict[str, Any] = {"timed_text": self._quoted(texts[0])}
+            if entries and texts[0] in entries:
+                payload["timed_text_object"] = entries[texts[0]].state
             states = [state(text) for text in texts]
             doubles = {"timed_text_doubles": [_shown(text) for text in texts]} if len(texts) > 1 else {}
             return {**payload, "timed_text_state": states[0] if len(states) == 1 else content_id(*states), **doubles}

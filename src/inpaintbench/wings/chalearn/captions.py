@@ -62,6 +62,7 @@ def read(
         where = payloads.get(row.uri, {})
         names = {name: where.get(f"{NAME}_{name}", []) for name in ("doubles", "near")}
         given = {"source_id": row.source_id, "path": where.get(NAME), "duration_seconds": durations[row.source_id], **names}
+        given["state"] = where.get(f"{NAME}_object")
         tasks.append(Task(row.source_id, f"{row.sha256} {where.get(f'{NAME}_state', '')}", given, row.uri))
     outcome = executor.run(step, tasks)
     # A reason names the file of text, which lies beside the film under the same name.
@@ -82,7 +83,7 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
 
     Raises:
         Rejected: the file of text holds none, or there are several files.
-        InputError: it cannot be read.
+        InputError: it cannot be read. NetworkError: it cannot be brought for now.
     """
     source_id, skipped = payload["source_id"], []
     if payload["path"] is None:
@@ -95,7 +96,8 @@ def read_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribu
     elif payload["doubles"]:
         raise Rejected(f"has {len(payload['doubles'])} files of text, {' and '.join(payload['doubles'])}: keep one")
     else:
-        name, text = Path(unquoted_path(payload["path"])).name, read_timed_text(local_file(payload["path"]))
+        name = Path(unquoted_path(payload["path"])).name
+        text = read_timed_text(local_file(payload["path"], state=payload["state"]))
         origin, events, notes = "file", text.events, list(text.notes)
         skipped = [f"line {row.line}: {row.reason}" for row in text.skipped]
         if not events:
