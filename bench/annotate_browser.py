@@ -41,6 +41,7 @@ METHODS = ("deep", "flow")
 ROLES = (("candidate", "deep"), ("candidate", "flow"), ("original", None), ("input", None))
 LINK = re.compile(r"https?://\S+/join/\S+")
 DEMO_IMPORTS = "import inpaintbench.recipes.demo_study, inpaintbench.annotate.app.server, inpaintbench.annotate.app.serve"
+WAITS = "performance.getEntriesByName('inpaintbench:wait')"
 ROOM = "page.card && clock.media && !page.stage.form.locked"
 NEXT_IS_LOADED = "page.queue.cards[0] && page.stage.shelf.held.get(page.queue.cards[0].media.url)?.state === 'ready'"
 
@@ -111,8 +112,8 @@ def waits(tab: Tab, answers: int) -> list[float]:
         lease = tab.ask("page.card.lease_id")
         tab.page.wait_for_timeout(300)
         tab.press(str(number % 3 + 1))
-        tab.wait(f"page.card && page.card.lease_id !== {lease!r} && window.raterPage.latencies.length > {number}", seconds=60)
-    return [float(one) for one in tab.page.evaluate("window.raterPage.latencies")]
+        tab.wait(f"page.card && page.card.lease_id !== {lease!r} && {WAITS}.length > {number}", seconds=60)
+    return [float(one) for one in tab.page.evaluate(f"{WAITS}.map((one) => one.duration)")]
 
 
 def mismatches(tab: Tab, seconds: float) -> tuple[int, int, int]:

@@ -43,7 +43,9 @@ FILMS = (
 )  # fmt: skip
 # First and last frame, and the clip.
 Span = tuple[int, int, Path]
-MOST_DECODED, MOST_ENCODED, MOST_TIME = 1.2, 1.3, 1.7
+MOST_DECODED, MOST_ENCODED, MOST_TIME = 1.2, 1.3, 2.0
+# What all leaves may take, in times of encoding the clips: frozen, so that a slower leaf betters no ratio.
+LEAVES_BUDGET = 0.45
 
 
 @contextmanager
@@ -146,19 +148,22 @@ def main() -> int:
         least = least_seconds(films, recipe, of_film)
         least_frames = sum(video.probe(film).frames for film in films) + sum(clip.frames for clip in clips)
     decoded, encoded = counts["frames decoded"] / least_frames, counts["encodings"] / len(clips)
-    taken = sum(spent.values()) / sum(least.values())
+    leaves, budget = least.pop("leaves"), LEAVES_BUDGET * least["encode"]
+    limit = sum(least.values()) + budget
+    taken = sum(spent.values()) / limit
     print(f"`build devil` up to its labels, {len(films)} real films, {len(clips)} clips of 832x480, one process, one thread.\n")
     print("| | measured | least | times | asked |")
     print("|---|---|---|---|---|")
     print(f"| frames decoded | {counts['frames decoded']} | {least_frames} | {decoded:.2f} | {MOST_DECODED} at most |")
     print(f"| encodings | {counts['encodings']} | {len(clips)} | {encoded:.2f} | {MOST_ENCODED} at most |")
     print(
-        f"| CPU time of cutting and measuring | {sum(spent.values()):.1f} s | {sum(least.values()):.1f} s | {taken:.2f} "
+        f"| CPU time of cutting and measuring | {sum(spent.values()):.1f} s | {limit:.1f} s | {taken:.2f} "
         f"| {MOST_TIME} at most |\n"
+        f"| CPU time of the leaves by themselves | {leaves:.1f} s | {budget:.1f} s | {leaves / budget:.2f} | 1 at most |\n"
     )
     print("Time: " + ", ".join(f"{name} {value:.1f} s" for name, value in spent.items()) + ".")
-    print("Least: " + ", ".join(f"{name} {value:.1f} s" for name, value in least.items()) + ".")
-    return int(decoded > MOST_DECODED or encoded > MOST_ENCODED or taken > MOST_TIME)
+    print(f"Least: {', '.join(f'{name} {value:.1f} s' for name, value in least.items())}, budget of leaves {budget:.1f} s.")
+    return int(decoded > MOST_DECODED or encoded > MOST_ENCODED or taken > MOST_TIME or leaves > budget)
 
 
 def build(recipe: devil.DevilRecipe, films: list[Path], path: Path) -> tuple[dict[str, float], Workspace]:

@@ -345,7 +345,7 @@ STEPS: dict[str, tuple[str, Any, str]] = {
     "changed": ("a changed threshold: `curation select --rules`", changed, "at most 30 s"),
     "what_if": ("`curation select --what-if`, without its page", asked, "at most 30 s"),
     "why": ("`curation why` of one clip", trail_of_one, "at most 2 s"),
-    "freeze": ("`export freeze`, all tables and documents, no media", frozen_tables, ""),
+    "freeze": ("`export freeze`, all tables and documents, no media", frozen_tables, "at most 180 s"),
     "open": ("the frozen dataset opened: id, a slice, a column, an item", opened_items, ""),
     "scores": (
         f"scores of {ITEMS:,} items x {METHODS} methods x {METRICS} metrics x {REGIONS} regions read", read_scores, "at most 3 s"

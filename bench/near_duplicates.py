@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -28,7 +30,7 @@ from inpaintbench.curation import duplicates
 from inpaintbench.curation.attributes.hashes import VIEWS, frame_hash
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.recipes import devil, leakage
+from inpaintbench.recipes import devil, leakage, look_alikes
 from inpaintbench.recipes.look_alikes import STEP_OF_COPIES
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.steps import LEVELS
@@ -37,6 +39,7 @@ from inpaintbench.workspace import Workspace
 
 WIDTH, HEIGHT, FRAMES, FPS = 416, 240, 45, 30.0
 FILMS, UNRELATED = 20, 200
+COPIED = 1_000
 COPIES = ("encoded", "cropped", "mirrored")
 # Of every film one suffix: files of the assets that show the same.
 SAME = ("flower.webm", "stream-of-water.webm", "stream-of-water-audioless.webm", "carphone_distorted.mp4", "boats_mask.mp4",
@@ -181,41 +184,68 @@ def tell_unrelated(root: Path, count: int) -> None:
             print(f"\n{film[row.subject_id]} as {film[str(row.value)]}\n")
 
 
-def tell_scale(count: int) -> None:
-    """Hashes alone, of clips of 18 hashes that change slowly, with ten views each, none of them alike."""
+def tell_scale(count: int, *, views: int = VIEWS, logo: int = 0) -> None:
+    """Hashes alone, of clips of 18 hashes that change slowly, none of them alike but a thousand copies, a bit off in each hash.
+
+    Args:
+        count: of the clips.
+        views: further sequences of each.
+        logo: so many hashes of every clip are the same in all, up to a bit.
+    """
     rng = np.random.default_rng(0)
     whole = np.empty((count, 18), np.uint64)
     whole[:, 0] = rng.integers(0, 2**64, count, np.uint64)
     for at in range(1, 18):
         whole[:, at] = whole[:, at - 1] ^ (np.uint64(1) << rng.integers(0, 64, count, np.uint64))
-    parts = rng.integers(0, 2**64, (count, VIEWS, 6), np.uint64)
+    whole[:, :logo] = np.uint64(0x123456789ABCDEF0) ^ (np.uint64(1) << rng.integers(0, 64, (count, logo), np.uint64))
+    later = np.arange(count - COPIED, count)
+    originals = rng.choice(count // 2, COPIED, replace=False)
+    whole[later] = whole[originals] ^ (np.uint64(1) << rng.integers(0, 64, (COPIED, 18), np.uint64))
+    parts = rng.integers(0, 2**64, (count, views, 6), np.uint64)
     flat = np.concatenate([whole.ravel(), parts.ravel()])
-    lengths = np.r_[np.full(count, 18), np.full(count * VIEWS, 6)]
+    lengths = np.r_[np.full(count, 18), np.full(count * views, 6)]
     sequences = duplicates.Sequences(flat, np.ones(len(flat), bool), np.r_[0, np.cumsum(lengths)])
-    groups = np.r_[np.arange(count), np.repeat(np.arange(count), VIEWS)]
-    started = time.process_time()
+    groups = np.r_[np.arange(count), np.repeat(np.arange(count), views)]
+    del whole, parts, flat
+    before, started = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     index = duplicates.HashIndex(sequences, groups, found=count)
-    among, candidates = np.arange(len(groups)) < count, 0
+    among, candidates, found = np.arange(len(groups)) < count, 0, set[tuple[int, int]]()
     for begin, end, step in ((0, count, 1), (count, len(groups), STEP_OF_COPIES)):
-        for first in range(begin, end, duplicates.BLOCK):
+        for first in range(begin, end, look_alikes.AT_ONCE):
             pairs = index.candidates(
-                first, min(first + duplicates.BLOCK, end), among=among, at_most_bits=duplicates.MOST_BITS, step=step
+                first, min(first + look_alikes.AT_ONCE, end), among=among, at_most_bits=duplicates.MOST_BITS, step=step
             )
             candidates += len(pairs.earlier)
-    told = f"{time.process_time() - started:.0f}; {candidates} by chance"
-    print(f"| {count:,} made-up clips | CPU seconds of looking for candidates | reported | {told} |")
+            bits, overlap = duplicates.compared(sequences, pairs)
+            alike = (step == 1) & (bits <= duplicates.MOST_BITS) & (overlap >= duplicates.LEAST_SHARE * 18)
+            found.update(zip(pairs.earlier[alike].tolist(), pairs.later[alike].tolist(), strict=True))
+    hits = len(found & set(zip(originals.tolist(), later.tolist(), strict=True)))
+    taken, most = time.process_time() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    what = f"{count:,} made-up clips{f', {views} views each' if views else ''}{f', {logo} of 18 hashes one logo' if logo else ''}"
+    print(f"| {what} | CPU seconds of looking for candidates in {len(index.bands)} bands | reported |", end=" ")
+    print(f"{taken:.0f}, {1e6 * taken / count:.0f} us each; {candidates:,} candidates |")
+    print(
+        f"| | copies found | {COPIED} | {hits} |\n| | MiB before it, and at most | reported | {before >> 10}, {most >> 10} |",
+        flush=True,
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="5 films, 40 unrelated ones, 2,000 made-up clips")
+    parser.add_argument("--quick", action="store_true", help="5 films, 40 unrelated ones, 4,000 made-up clips")
     quick = parser.parse_args().quick
     root = Path(os.environ["INPAINTBENCH_TEST_ASSETS"])
     print("## Near-duplicates as one source\n\n| what | | asked | measured |\n|---|---|---|---|")
     tell_copies(root, 5 if quick else FILMS)
     tell_unrelated(root, 40 if quick else UNRELATED)
-    for count in (2_000,) if quick else (10_000, 100_000):
-        tell_scale(count)
+    # Each in a process of its own, for the sake of its memory.
+    tell = get_context("spawn").Process
+    for count in (4_000,) if quick else (10_000, 100_000, 1_000_000):
+        for how in ({"views": 0}, {"views": 0, "logo": 6}):
+            process = tell(target=tell_scale, args=(count,), kwargs=how)
+            process.start()
+            process.join()
+    tell_scale(4_000 if quick else 10_000)
 
 
 if __name__ == "__main__":

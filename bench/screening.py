@@ -1,4 +1,6 @@
-"""Simulated studies in which 10 to 40 % of the raters spam in five ways: who is found, who is wronged, and what rankings gain.
+"""Simulated studies in which 10 to 40 % of the raters spam in five ways, and others where raters differ and some toss coins.
+
+Told are who is found, who is wronged, and what rankings gain.
 
 python bench/screening.py [--quick]
 """
@@ -9,6 +11,7 @@ import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +25,7 @@ from voted_studies import study_of
 
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.screening.base import proposals
+from inpaintbench.annotate.statistics.orders import Choices, Held, as_near, held_in
 from inpaintbench.annotate.statistics.standings import results_of
 from inpaintbench.annotate.study import RULES, RuleSpec, Study
 
@@ -151,8 +155,8 @@ def distance(study: Study, votes: list[Vote]) -> tuple[float, float]:
 
 # Rules that have nothing to say of a question.
 _SILENT: Mapping[str, frozenset[str]] = {
-    "pairs": frozenset({"erratic_ratings", "bt500", "circular_triads"}),
-    "items": frozenset({"erratic_ratings", "bt500"}),
+    "pairs": frozenset({"erratic_ratings", "bt500", "circular_triads", "against_others"}),
+    "items": frozenset({"erratic_ratings", "bt500", "against_others"}),
     "grades": frozenset({"failed_gold", "unstable_repeats", "side_bias", "circular_triads", "annotator_model"}),
 }
 
@@ -172,6 +176,125 @@ def _alone(found: Mapping[str, Counter[bool]], wronged: Mapping[str, Counter[boo
             f"| {of[True] / of.total():.1%} of {of.total()} | {only} |"
         )
     return all(of[True] <= MOST_WRONGED * of.total() for of in wronged.values())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Raters who all know the known answers; some prefer another order, and some toss a coin on everything else."""
+
+    votes: int = 40
+    methods: int = 5
+    raters: int = 30
+    minorities: tuple[float, ...] = (0.2,)
+    """Shares of the raters."""
+    coins: float = 0.1
+    lefts: float = 0.0
+    """Share of those who choose the left nine times of ten."""
+    lazy: float = 0.0
+    """Share of the honest whose choices follow half as firmly."""
+    strength: float = 1.4
+    """Of the best method; the last has its negative, and the others stand between at equal distances."""
+    repeats: float = 0.05
+    """Of the votes."""
+    items: int = 30
+
+    def __str__(self) -> str:
+        told = [f"{self.methods} methods, {self.raters} raters, {len(self.minorities)} x {self.minorities[0]:.0%}"]
+        told += [f"strength {self.strength:g}"] if self.strength != Panel.strength else []
+        told += [f"{self.repeats:.0%} repeats"] if self.repeats != Panel.repeats else []
+        told += [f"{self.lazy:.0%} lazy"] if self.lazy else []
+        told += [f"{self.lefts:.0%} choose left"] if self.lefts else []
+        return ", ".join(told)
+
+
+def answered(panel: Panel, rng: Rng) -> tuple[Choices, list[str], Any]:
+    """Choices of a panel, what each rater is, and the orders (``float64[orders, methods]``), the common one first."""
+    common = np.linspace(panel.strength, -panel.strength, panel.methods)
+    orders = [common]
+    while len(orders) <= len(panel.minorities):  # what another weight of the same qualities prefers
+        other = rng.permutation(common)
+        if np.corrcoef(other, common)[0, 1] < -0.3 and (panel.methods < 5 or all((other != of).any() for of in orders)):
+            orders.append(other)
+    kinds = [f"other {number}" for number, share in enumerate(panel.minorities, 1) for _ in range(round(share * panel.raters))]
+    kinds += ["coin"] * round(panel.coins * panel.raters) + ["left"] * round(panel.lefts * panel.raters)
+    kinds += ["common"] * (panel.raters - len(kinds))
+    tilt = rng.normal(0, 0.4, (len(orders), panel.items, panel.methods))
+    tasks = np.array([(item, *pair) for item in range(panel.items) for pair in combinations(range(panel.methods), 2)])
+    columns: list[Any] = []
+    for rater, kind in enumerate(kinds):
+        lazy = kind not in ("coin", "left") and rng.random() < panel.lazy
+        kinds[rater] = f"lazy {kind}" if lazy else kind
+        own = tasks[rng.permutation(len(tasks))[: panel.votes]]
+        asked = np.concatenate([own, own[: rng.binomial(len(own), panel.repeats)]])
+        swapped = rng.random(len(asked)) < 0.5
+        item, left, right = asked[:, 0], *np.where(swapped, asked[:, [2, 1]].T, asked[:, [1, 2]].T)
+        order = int(kind.removeprefix("other ")) if kind.startswith("other") else 0
+        seen = orders[order] + tilt[order, item]
+        lead = np.take_along_axis(seen, left[:, None], 1)[:, 0] - np.take_along_axis(seen, right[:, None], 1)[:, 0]
+        lead = {"coin": 0.0, "left": np.log(9.0)}.get(kind, lead * (0.5 if lazy else 1.0) + rng.normal(0.1, 0.3))
+        p, tie = np.exp(np.broadcast_to(lead, len(asked)) / 2), np.exp(rng.normal(-0.5, 0.5))
+        chance = rng.random(len(asked)) * (p + 1 / p + tie)
+        chose_left, decided = (chance < p).astype(int), chance < p + 1 / p
+        better = np.where(chose_left == 1, left, right)
+        first = np.where(decided, better, -1)[: len(own)]
+        before = np.concatenate([np.full(len(own), -1), first[: len(asked) - len(own)]])
+        same = np.where(np.arange(len(asked)) < len(own), -1, better == before)
+        kept = decided & ((same < 0) | (before >= 0))
+        columns.append(np.stack([np.full(len(asked), rater), left, right, chose_left, item, same])[:, kept])
+    return Choices(*np.concatenate(columns, axis=1)), kinds, np.array(orders)
+
+
+def by_lot(held: Held) -> set[int]:
+    """Places of the raters whom the rule on choices by lot flags, with its default constants."""
+    rule = RULES.get("annotator_model")()
+    logs = [held.coin(place) for place in range(len(held.raters))]
+    enough = [place for place, log in enumerate(logs) if held.asked(place)[0] >= rule.least and log >= np.log(rule.factor)]
+    return {place for place in enough if as_near([(held, place)], logs[place]) <= rule.p}
+
+
+def best_power(panel: Panel, *, flagged: float = MOST_WRONGED, people: int = 20_000) -> float:
+    """Share of coins that anybody can find who knows the order of each rater, and wrongs ``flagged`` of the honest.
+
+    It is the likelihood ratio of a coin against that order, which by Neyman and Pearson no other test of these answers beats.
+    """
+    rng = np.random.default_rng(0)
+    common = np.linspace(panel.strength, -panel.strength, panel.methods)
+    pairs = np.array(list(combinations(range(panel.methods), 2)))
+    left, right = pairs[rng.integers(len(pairs), size=(people, round(panel.votes * (1 + panel.repeats) * 0.85)))].transpose(
+        2, 0, 1
+    )
+    p = 1 / (1 + np.exp(common[right] - common[left]))
+    log = [np.where(rng.random(p.shape) < of, -np.log(2 * p), -np.log(2 * (1 - p))).sum(axis=1) for of in (p, 0.5)]
+    return float(np.mean(log[1] >= np.quantile(log[0], 1 - flagged)))
+
+
+PANELS = (
+    *(Panel(votes, minorities=(share,)) for votes in (24, 40, 100) for share in (0.1, 0.3)),
+    *(Panel(votes, minorities=(0.15, 0.15)) for votes in (40, 100)),
+    *(Panel(40, methods=methods) for methods in (3, 8)),
+    *(Panel(40, raters=raters) for raters in (20, 200)),
+    *(Panel(votes, lazy=0.3, lefts=0.1) for votes in (40, 100)),
+    *(Panel(votes, strength=0.8) for votes in (40, 100)),
+    *(Panel(votes, strength=0.8, repeats=0.3) for votes in (40, 100)),
+)
+
+
+def differing(studies: int) -> None:
+    """Print whom the rule on choices by lot finds and wrongs among people who differ."""
+    print("\n| panel | votes | common flagged | minority flagged | lazy flagged | coins found | left found | best test finds |")
+    print("|---|---|---|---|---|---|---|---|")
+    for panel in PANELS:
+        counts: dict[str, Counter[bool]] = defaultdict(Counter)
+        for number in range(max(1, studies * 30 // panel.raters)):
+            choices, kinds, _ = answered(panel, np.random.default_rng([31, panel.votes, number]))
+            flagged = by_lot(held_in(choices, *(list(map(str, range(of))) for of in (panel.methods, panel.raters))))
+            for rater, kind in enumerate(kinds):
+                counts[kind.split()[0]][rater in flagged] += 1
+        cells = [
+            f"{counts[kind][True] / counts[kind].total():.1%} of {counts[kind].total()}" if kind in counts else "-"
+            for kind in ("common", "other", "lazy", "coin", "left")
+        ]
+        print(f"| {panel} | {panel.votes} | {' | '.join(cells)} | {best_power(panel):.0%} |", flush=True)
 
 
 def main() -> int:
@@ -249,6 +372,7 @@ def main() -> int:
             all_of = counts[kind, True] + counts[kind, False]
             print(f"| {question} | {kind} | {counts[kind, True] / all_of:.0%} of {all_of} |")
     good &= _alone(found_by_rule, wronged_by_rule)
+    differing(studies)
     return 0 if good else 1
 
 

@@ -28,6 +28,7 @@ from inpaintbench.wings.chalearn.fingerprints.master import master
 from inpaintbench.wings.chalearn.fingerprints.source import FingerprintSource
 
 DOCS = Path(__file__).parent.parent / "docs"
+EXAMPLE = DOCS.parent / "examples" / "missed_rim" / "pages" / "report" / "report.html"
 SHEETS = {
     "masks": ["brush_box", "--set", "preset=medium-256", "--vary", "area=[0,0.2];[0.2,0.4];[0.4,0.6]", "--count", "5"],
     "patches": ["patches", "--vary", "ratio=0.2;0.6", "--vary", "size=16;32", "--count", "5"],
@@ -35,7 +36,7 @@ SHEETS = {
     "joint_blocks": ["joint_blocks", "--count", "10"],
 }
 """Name of the picture -> arguments of `masks preview`."""
-WIDTH, TALLEST, FIRST_SCREEN = 1280, 1400, 860
+WIDTH, TALLEST, FIRST_SCREEN, SHOWN_FRAME = 1280, 1400, 860, 16
 
 
 FINGERPRINTS, COLUMNS, SHRUNK = 36, 12, (138, 200)
@@ -59,20 +60,37 @@ def main() -> None:
             photograph(page, sheet)
         photograph(page, funnel(build))
         subprocess.run([sys.executable, "-m", "inpaintbench", "demo", "--out", str(build / "demo")], check=True)
-        photograph(page, build / "demo" / "report" / "report.html", tallest=FIRST_SCREEN)
+        report = build / "demo" / "report" / "report.html"
+        photograph(page, report, tallest=FIRST_SCREEN)
+        gallery(page, report)
+        photograph(page, EXAMPLE, tallest=FIRST_SCREEN, name="worked_example")
         rater_page(browser)
         browser.close()
 
 
-def photograph(page: Page, sheet: Path, tallest: int = TALLEST) -> None:
-    """The top of a page as ``docs/pictures/<its name>.png``."""
+def photograph(page: Page, sheet: Path, tallest: int = TALLEST, name: str = "") -> None:
+    """The top of a page as ``docs/pictures/<its name>.png``, or of another ``name``."""
     page.goto(sheet.absolute().as_uri())
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1500)  # clips on top of a report begin to play
     height = min(tallest, page.evaluate("document.documentElement.scrollHeight"))
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
     shot = Image.open(BytesIO(page.screenshot(clip=clip, full_page=True))).convert("RGB")
-    shot.save(DOCS / "pictures" / f"{sheet.stem}.png", optimize=True)
+    shot.save(DOCS / "pictures" / f"{name or sheet.stem}.png", optimize=True)
+
+
+def gallery(page: Page, report: Path) -> None:
+    """Where methods fail, as ``docs/pictures/report_gallery.png``: results at one side of the wipe, the truth at the other."""
+    page.emulate_media(reduced_motion="reduce")  # clips wait
+    page.goto(report.absolute().as_uri())
+    page.wait_for_load_state("networkidle")
+    page.locator("#gallery").scroll_into_view_if_needed()
+    for key in ("w", *["ArrowRight"] * SHOWN_FRAME):
+        page.keyboard.press(key)
+    page.wait_for_timeout(1500)
+    page.evaluate("scrollTo(0, 0)")
+    shot = page.screenshot(clip=page.locator("#gallery").bounding_box(), full_page=True)
+    Image.open(BytesIO(shot)).convert("RGB").save(DOCS / "pictures" / "report_gallery.png", optimize=True)
 
 
 def rater_page(browser: Browser) -> None:

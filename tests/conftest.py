@@ -17,6 +17,7 @@ import pytest
 import whole_frames
 from footage import build_command, write_labels, write_sources
 from hypothesis import settings
+from kept_apart import kept_apart
 from lanes import default_signals, hold_to_fast
 from made_once import once
 
@@ -31,6 +32,8 @@ default_signals()
 WORKER_BYTES = 2_500_000_000
 # Nothing that a test writes has to outlive a loss of power; a killed process loses nothing without it.
 os.fsync = lambda descriptor: None
+# What is known of truths must not come from another state of the program.
+kept_apart()
 settings.load_profile("fast")
 # A second decoder that starts sooner than torchcodec comes first; `test_verify` tries each, and which one users get.
 second_decoder.DECODERS = tuple(sorted(second_decoder.DECODERS, key=lambda name: name != "ffmpeg"))

@@ -67,8 +67,14 @@ def test_a_dataset_goes_to_an_address_and_comes_back_through_faults(dataset: Pat
 def test_a_plain_copy_in_a_bucket_is_read_and_scored(dataset: Path, tmp_path: Path, server: ObjectServer) -> None:
     fsspec.filesystem("s3").put(f"{dataset}/", "bucket/plain/", recursive=True)
     words = ("--run", tmp_path / "run", "--method", "telea", "--slice", "camera_motion-low", "--workers", "1")
-    made = run_here("eval", "run", "s3://bucket/plain", *words)
+    server.asked.clear()
+    made = run_here("--log", tmp_path / "log", "eval", "run", "s3://bucket/plain", *words, "--report")
     assert made.returncode == 0, made.stderr
+    # All of it comes: items and tables, the files of the card among them.
+    assert len(server.asked) <= 6 * len(frozen.load(dataset).items)
+    assert (tmp_path / "run" / "report").is_dir()
+    written = [made.stdout, made.stderr, *(data.decode("latin-1") for data in files(tmp_path).values())]
+    assert not [text for text in written if KEY in text or SECRET in text]
     own = run_here("eval", "run", dataset, "--run", tmp_path / "own", *words[2:])
     assert own.returncode == 0, own.stderr
     for table in (tmp_path / "own" / "tables" / "scores").glob("*.parquet"):
@@ -102,6 +108,19 @@ def test_what_was_spoilt_there_is_named_and_nothing_is_kept(dataset: Path, serve
         system.pipe_file("bucket/odd/dataset.json", json.dumps({"tables": tables}).encode())
         with pytest.raises(VerifyError, match="is damaged"):
             frozen.at_address(Address("s3", "bucket/odd"))
+
+
+def test_what_was_cut_short_in_the_cache_is_brought_again(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:
+    where = Address("s3", "bucket/short")
+    fsspec.filesystem("s3").put(f"{dataset}/", "bucket/short/", recursive=True)
+    folder = frozen.at_address(where)
+    before, film = files(folder), next(iter(folder.rglob("*.mp4")))
+    for spoil in (lambda: film.write_bytes(film.read_bytes()[:-1]), film.unlink, (folder / "all.parquet").unlink):
+        spoil()
+        server.asked.clear()
+        assert files(frozen.at_address(where)) == before
+        assert [method for method, _ in server.asked].count("GET") <= 3  # the root, and what was spoilt
+    frozen.at_address(where)
 
 
 def test_what_a_call_left_that_was_killed_is_not_kept(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:

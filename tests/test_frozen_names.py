@@ -47,5 +47,5 @@ def test_who_names_the_workspace_is_told_where_its_dataset_is(tmp_path: Path) ->
     (made / frozen.MANIFEST).write_text(json.dumps(PLAIN))
     with pytest.raises(InputError, match=r"no dataset.json\); it is a workspace, and its dataset is .*exports/devil$"):
         frozen.load(tmp_path)
-    with pytest.raises(InputError, match=r"is not a frozen dataset \(no dataset.json\)$"):
+    with pytest.raises(InputError, match=r"is not a frozen dataset \(no dataset.json\); give a folder that"):
         frozen.load(tmp_path / "exports")

@@ -14,7 +14,7 @@ import inpaintbench
 ROOT = Path(inpaintbench.__file__).parent
 LAYERS = (
     {"types", "errors", "__init__"},
-    {"files", "lazily", "ranges", "storage"},
+    {"files", "lazily", "ranges", "storage", "mirrors"},
     {
         "tables",
         "table_files",

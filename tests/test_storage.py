@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +58,9 @@ def test_places_are_paths_or_addresses() -> None:
             with pytest.raises(UsageError, match=r"'s3://\*\*\*@bucket/films' is an address") as told:
                 check(f"s3://{secret}@bucket/films", called="--out")
             assert "hush" not in str(told.value)
+    for name in ("s3://bucket/films@2x/a.mp4", "hf://datasets/a/b@main/films", "s3://bucket/a@b/at 10:30"):
+        with pytest.raises(UsageError, match=re.escape(f"{name!r} is an address")):
+            check_path(name, called="--out")
     assert place("hf://datasets/a/b@main/films") == Address("hf", "datasets/a/b@main/films")
 
 
@@ -103,6 +107,26 @@ def test_what_is_not_there_or_not_allowed_is_told_without_the_servers_words(
     assert len(server.asked) <= 100
     assert KEY not in str(told.value)
     assert SECRET not in str(told.value)
+
+
+def test_what_is_asked_for_is_counted(server: ObjectServer, tmp_path: Path) -> None:
+    storage.traffic()
+    server.asked.clear()
+    where = Address("s3", "bucket/counted")
+    write(where, b"12345")
+    write(where, b"other", once=True)
+    assert read(where) == b"12345"
+    storage.fetch(where, tmp_path / "file")
+    told = storage.traffic()
+    assert {name: told[name] for name in ("requests", "bytes_in", "bytes_out")} == {"requests": 4, "bytes_in": 10, "bytes_out": 5}
+    assert len(server.asked) == 4
+    assert storage.traffic()["requests"] == 0
+
+
+def test_a_clock_that_is_wrong_is_told(server: ObjectServer) -> None:
+    server.every, server.kinds = 1, ("skewed",)
+    with pytest.raises(InputError, match="s3://bucket/a is refused as the clock of this machine is wrong"):
+        read(Address("s3", "bucket/a"))
 
 
 def test_without_credentials_nothing_is_tried_twice(
@@ -193,6 +217,18 @@ def test_the_cache_is_bounded_and_spares_what_was_used_last(
     assert sum(path.stat().st_size for path in cached(tmp_path)) <= 45_000
     assert [path.exists() for path in made] == [True, False, False, True, True, True]
     assert brought(ROOT / "1.mp4").read_bytes() == bytes([1]) * 10_000
+
+
+def test_a_film_that_is_given_again_is_the_last_again(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(storage.CACHE_SIZE, "1kB")
+    for number in range(4):
+        write(ROOT / f"{number}.mp4", bytes([number]) * 10_000)
+    first, second, _, again, _ = (brought(ROOT / f"{number}.mp4") for number in (0, 1, 2, 0, 3))
+    assert first == again
+    assert first.exists()
+    assert not second.exists()
 
 
 def _hold(name: str, held: multiprocessing.synchronize.Event, done: multiprocessing.synchronize.Event) -> None:

@@ -65,3 +65,6 @@ def copy_card(dataset: Path, folder: Path) -> None:
 if __name__ == "__main__":
     work, pages, *_ = [*map(Path, sys.argv[1:]), *(Path("build/missed_rim"), HERE / "pages")[len(sys.argv) - 1 :]]
     main(work, pages)
+    # Commands of the page hold wherever the repository lies.
+    report = pages / "report" / "report.html"
+    report.write_text(report.read_text(encoding="utf-8").replace(f"{Path.cwd()}/", ""), encoding="utf-8")

@@ -88,10 +88,13 @@ class Catalogue(Generic[T_co]):
         return iter(self.addresses())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.addresses()
+        return name in self._known()
 
     def addresses(self) -> dict[str, str]:
         """Every name with its ``module:Class`` address; own leaves first, then those of the wings and of other packages."""
+        return dict(self._known())
+
+    def _known(self) -> dict[str, str]:
         if self._addresses is None:  # looked up once: scanning the installed packages takes 20 ms
             addresses = {**self._own, **joined(self.kind)}
             for point in entry_points(group=f"inpaintbench.{self.kind.replace(' ', '_')}"):
@@ -101,7 +104,7 @@ class Catalogue(Generic[T_co]):
                     )
                 addresses[point.name] = point.value
             self._addresses = addresses
-        return dict(self._addresses)
+        return self._addresses
 
     def get(self, name: str) -> T_co:
         """The leaf ``name``.
@@ -109,7 +112,7 @@ class Catalogue(Generic[T_co]):
         Raises:
             UnknownNameError: no such leaf; the text suggests the nearest name.
         """
-        addresses = self.addresses()
+        addresses = self._known()
         if name not in addresses:
             raise UnknownNameError(unknown_name(self.kind, name, addresses))
         leaf = attribute_at(addresses[name])

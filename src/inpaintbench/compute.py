@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.errors import UsageError
 from inpaintbench.files import write_atomically
-from inpaintbench.types import content_id
+from inpaintbench.storage import locked, make_room
+from inpaintbench.types import Frames, content_id
 
+Stored = TypeVar("Stored", bound=npt.NDArray[Any])
 Precision = Literal["fp32", "tf32", "bf16"]
 # Sums are float64, which Metal (mps) lacks.
 Device = Literal["auto", "cpu", "cuda"]
@@ -57,21 +62,15 @@ class Shared:
     """Cache of one item, used by all views of it; safe for threads.
 
     Args:
-        truth_id: identity of the ground-truth frames as measured; empty = nothing is stored on disk.
-        folder: of the arrays kept on disk; None = none are.
+        folder: of files that all processes of a machine share, such as ``storage.cache_folder()``; None = nothing is stored.
         compute: settings of networks.
     """
 
-    def __init__(self, *, truth_id: str = "", folder: Path | None = None, compute: Compute | None = None) -> None:
+    def __init__(self, *, folder: Path | None = None, compute: Compute | None = None) -> None:
         self.compute = compute or Compute()
-        self._truth_id, self._folder = truth_id, folder
+        self._folder = folder
         self._cache: dict[Hashable, Any] = {}
         self._lock = threading.RLock()  # parts are decoded in parallel, and `make` may itself call `once`
-
-    @property
-    def identity(self) -> str:
-        """Identity of the true frames as measured, which other items of their clip share; empty where they have none."""
-        return "" if self._folder is None else self._truth_id
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return the cached value of ``key``; the first call computes it with ``make``."""
@@ -91,47 +90,77 @@ class Shared:
                 self._cache[own] = arrays, make()
             return self._cache[own][1]
 
-    def stored(self, key: str, make: Callable[[], npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        """``once`` for an array that depends on the true frames alone, kept on disk for other methods and later runs.
+    def stored(self, frames: Frames, key: str, make: Callable[[], Stored], *, held: bool = True) -> Stored:
+        """Return an array that depends on ``frames`` alone, kept on disk for other items, methods and runs.
+
+        It is made by one process, while others that want it wait; what is damaged is made anew, and what nobody asked for the
+        longest goes once the folder has its size.
 
         Args:
+            frames: ``uint8[T, H, W, 3]``, of which every byte counts.
             key: names the network, the hash of its weights and every constant.
-            make: computes the array, finite ``float32``.
+            make: computes the array, of finite numbers.
+            held: keep it in memory, too, as ``once`` does.
         """
-
-        def read_or_make() -> npt.NDArray[np.float32]:
-            if self._folder is None or not self._truth_id:
-                return make()
-            path = self._folder / f"{content_id(self._truth_id, key, self.compute.mark)}.npy"
-            try:
-                array = read_stored(path)
-            except (OSError, ValueError):  # not there, torn by a crash, or changed by somebody
-                array = make()
-                write_atomically(path, as_stored(array))
-            return array
-
-        array: npt.NDArray[np.float32] = self.once(("stored", key), read_or_make)
+        if held:
+            return cast(Stored, self.once_of([frames], ("stored", key), lambda: self.stored(frames, key, make, held=False)))
+        if self._folder is None:
+            return make()
+        name = content_id(self.once_of([frames], ("pixels",), lambda: _pixels_sha256(frames)), key, self.compute.mark)
+        path = self._folder / "files" / name[:2] / f"{name[2:]}.npy"
+        with suppress(OSError, ValueError):  # not there, torn by a crash, or changed by somebody
+            return cast(Stored, read_stored(path))
+        # What cannot be kept is measured all the same.
+        with ExitStack() as waiting:
+            # This item's first, as where it is held in memory: who has the file's may come to want it.
+            waiting.enter_context(self._lock)
+            # Each has a lock of its own: what is made may ask for others.
+            lock = self._folder / "locks" / f"{name}.lock"
+            with suppress(OSError):
+                waiting.enter_context(locked(lock))
+                waiting.push(lambda *_: _gone(lock))
+            with suppress(OSError, ValueError):  # made meanwhile
+                return cast(Stored, read_stored(path))
+            array, content = make(), b""
+            with suppress(OSError):
+                content = as_stored(array)
+                write_atomically(path, content)
+        with suppress(OSError, UsageError):  # a size that is none is told where it is asked for
+            make_room(self._folder, len(content))
         return array
 
 
-def as_stored(array: npt.NDArray[np.float32]) -> bytes:
+def _gone(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _pixels_sha256(frames: Frames) -> str:
+    found = hashlib.sha256(repr(frames.shape).encode())
+    found.update(np.ascontiguousarray(frames).data)
+    return found.hexdigest()
+
+
+def as_stored(array: npt.NDArray[Any]) -> bytes:
     """A file of ``Shared.stored``: that of ``numpy.save``, and the SHA-256 of it."""
     file = io.BytesIO()
     np.save(file, array, allow_pickle=False)
-    return file.getvalue() + hashlib.sha256(file.getvalue()).digest()
+    return file.getvalue() + hashlib.sha256(file.getbuffer()).digest()
 
 
-def read_stored(path: Path) -> npt.NDArray[np.float32]:
-    """The array in a file that ``as_stored`` made.
+def read_stored(path: Path) -> npt.NDArray[Any]:
+    """The array in a file that ``as_stored`` made, which counts as used now.
 
     Raises:
         OSError: not there. ValueError: other bytes than were stored.
     """
-    stored = path.read_bytes()
+    stored = memoryview(path.read_bytes())
     content, own = stored[:-_HASH_BYTES], stored[-_HASH_BYTES:]
     if hashlib.sha256(content).digest() != own:
         raise ValueError("it does not end with its own SHA-256")
-    array: npt.NDArray[np.float32] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
-    if array.dtype != np.float32 or not np.isfinite(array).all():
+    array: npt.NDArray[Any] = np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+    if not np.isfinite(array).all():
         raise ValueError("it is no array that was stored here")
+    with suppress(OSError):  # a cache that may only be read
+        os.utime(path)
     return array

@@ -117,7 +117,13 @@ class TooManyFailures(RunError):
 
 
 class VerifyError(InpaintBenchError):
-    """Stored bytes are not those that their hash says."""
+    """Stored bytes are not those that their hash says.
+
+    Attributes:
+        blob: name of the blob of a workspace that they are, or would be; "" = of none.
+    """
+
+    blob = ""
 
 
 def reason_of(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.manifest import EARLIER as EARLIER
 from inpaintbench.manifest import MANIFEST as MANIFEST
 from inpaintbench.manifest import SHOWN as SHOWN
-from inpaintbench.manifest import Rows, inside, mapping_of, table_names
+from inpaintbench.manifest import Files, Rows, inside, mapping_of, table_names
 from inpaintbench.manifest import content_of as content_of
 from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
@@ -322,12 +323,16 @@ def at_address(address: Address) -> Path:
     try:
         text = read(address / MANIFEST)
     except Gone as error:
-        raise InputError(f"{str(address)!r} is not a frozen dataset (no {MANIFEST})") from error
+        way_out = "`inpaintbench export push DATASET --to ADDRESS` brings one there"
+        raise InputError(f"{str(address)!r} is not a frozen dataset (no {MANIFEST}); {way_out}") from error
     folder = cache_folder() / "datasets" / hashlib.sha256(str(address).encode() + b"\0" + text).hexdigest()[:32]
     beside = folder.with_name(f".{folder.name}.fetching")
     with locked(folder.with_name(f"{folder.name}.lock")):
         if (folder / MANIFEST).is_file():
-            return folder
+            if _is_whole(folder):
+                return folder
+            shutil.rmtree(beside, ignore_errors=True)
+            folder.rename(beside)  # what still has its hash is not brought again
         for part in beside.rglob(".*.part"):  # of a call that was killed
             part.unlink()
         write_atomically(beside / MANIFEST, text)
@@ -353,6 +358,16 @@ def at_address(address: Address) -> Path:
             list(pool.map(bring, files, files.values()))
         beside.rename(folder)
     return folder
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether all files are there with the sizes in the manifest; others are left where a machine lost its power, for one."""
+    try:
+        files = load(folder).files
+        sizes = files.sizes() if isinstance(files, Files) else ((name, None) for name in files)
+        return all((path := folder / name).is_file() and size in (None, path.stat().st_size) for name, size in sizes)
+    except VerifyError:
+        return False
 
 
 class Proved(NamedTuple):

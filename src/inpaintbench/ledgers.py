@@ -243,9 +243,22 @@ class Entries:
     def _lists_of(self, part: int) -> pa.Array:
         """The rows of each entry of a part, ``list<struct>``."""
         held = self._parts[part]
-        return _as_lists(held["rows"] if isinstance(held, pa.Table) else _read(held, ["rows"])["rows"], self._record_type)
+        # The rows of entries in the schema of their records: columns that another version did not write are empty.
+        rows = held["rows"] if isinstance(held, pa.Table) else _read(held, ["rows"])["rows"]
+        lists, wanted = flat(rows), list(schema_of(self._record_type))
+        own = lists.flatten()
+        if list(own.type) == wanted:
+            return lists
+        there = {field.name for field in own.type}
+        columns = [
+            pc.struct_field(own, field.name).cast(field.type) if field.name in there else pa.nulls(len(own), field.type)
+            for field in wanted
+        ]
+        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
+        return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=wanted))
 
-    def lost(self, some: pa.Table, path_of: Callable[[str], Path]) -> npt.NDArray[np.bool_]:
+    def lost(self, some: pa.Table, has: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
         """Return which of ``N`` entries have rows that name a blob that is not there, ``bool[N]``."""
         parts, places = (some[name].to_numpy() for name in ("part", "place"))
         lost = np.zeros(len(parts), np.bool_)
@@ -259,26 +272,10 @@ class Entries:
                 rows, parents, of_entry = lists.flatten(), pc.list_parent_indices(lists), np.zeros(len(lists), np.bool_)
                 for field in (name for name in _BLOB_FIELDS if rows.type.get_field_index(name) >= 0):
                     blobs = pc.struct_field(rows, field)
-                    gone = [name for name in blobs.unique().to_pylist() if name and not path_of(name).exists()]
+                    gone = [name for name in blobs.unique().to_pylist() if name and not has(name)]
                     of_entry[parents.filter(pc.is_in(blobs, pa.array(gone, pa.string()))).to_numpy()] = True
                 lost[own] = of_entry[places[own]]
         return lost
-
-
-def _as_lists(rows: pa.ChunkedArray, record_type: type) -> pa.Array:
-    """The rows of entries in the schema of their records: columns that another version did not write are empty."""
-    lists, wanted = flat(rows), list(schema_of(record_type))
-    own = lists.flatten()
-    if list(own.type) == wanted:
-        return lists
-    there = {field.name for field in own.type}
-    columns = [
-        pc.struct_field(own, field.name).cast(field.type) if field.name in there else pa.nulls(len(own), field.type)
-        for field in wanted
-    ]
-    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-    offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
-    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=wanted))
 
 
 def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:

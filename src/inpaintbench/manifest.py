@@ -275,7 +275,8 @@ def load(folder: Path | str, *, as_stored: bool = False) -> Dataset:
     path = Path(folder) / MANIFEST
     if not path.is_file():
         exports = sorted(str(manifest.parent) for manifest in Path(folder).glob(f"exports/*/{MANIFEST}"))
-        hint = f"; it is a workspace, and its dataset is {' or '.join(exports)}" if exports else ""
+        hint = "; give a folder that `inpaintbench build` or `export freeze` made, such as WORKSPACE/exports/devil"
+        hint = f"; it is a workspace, and its dataset is {' or '.join(exports)}" if exports else hint
         raise InputError(f"{str(folder)!r} is not a frozen dataset (no {MANIFEST}){hint}")
     try:
         text = inside(folder, MANIFEST).read_bytes()
@@ -484,6 +485,10 @@ def inside(folder: Path | str, name: str) -> Path:
     return path
 
 
+# Of every path that ``check_inside`` refuses.
+_MAYBE_OUTSIDE = r"^/|^[./]*$|\.\.|\\|\x00"
+
+
 def check_inside(names: Iterable[str]) -> None:
     """Raise ``VerifyError`` unless all are paths inside the dataset's folder; a stranger's manifest may name files elsewhere."""
     for name in names:
@@ -583,7 +588,7 @@ class _Shards:
                 table = file.read_row_group(group.number, columns=wanted, use_threads=False)
         except (OSError, *_DAMAGED) as error:
             _refuse(group.path, error)
-        return table if self.as_stored else _without_controls(table)
+        return table if self.as_stored else without_controls_in(table)
 
     def column(self, name: str) -> pa.Array:
         """One column in one piece."""
@@ -613,7 +618,7 @@ class _Shards:
         return table
 
 
-def _without_controls(table: pa.Table) -> pa.Table:
+def without_controls_in(table: pa.Table) -> pa.Table:
     """The table with its words ``without_controls``; JSON is left to who reads it."""
     for place, (name, words) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if not pa.types.is_string(words.type) or name in JSON_COLUMNS:
@@ -884,7 +889,7 @@ class Files(Mapping[str, str]):
             found = pa.concat_tables([empty, *self._table.batches(["path", "sha256"])])
             own = [{"path": name, "sha256": bytes.fromhex(sha256)} for name, sha256 in self._tables.items()]
             whole = pa.concat_tables([found, pa.Table.from_pylist(own, found.schema)]).combine_chunks()
-            odd = pc.match_substring_regex(whole["path"], r"^/|^\.?$|\.\.|\\|\x00")
+            odd = pc.match_substring_regex(whole["path"], _MAYBE_OUTSIDE)
             check_inside(whole["path"].filter(odd).to_pylist())
             return whole.take(pc.sort_indices(whole["path"])).combine_chunks()
         except _DAMAGED as error:
@@ -919,6 +924,12 @@ class Files(Mapping[str, str]):
             pairs += zip(batch["path"].to_pylist(), digests, strict=True)
         return pairs
 
+    def sizes(self) -> Iterator[tuple[str, int | None]]:
+        """Path and bytes of every file; None of those that the root names, of which it states none."""
+        yield from dict.fromkeys(self._tables).items()
+        for batch in self._table.batches(["path", "bytes"]):
+            yield from zip(batch["path"].to_pylist(), batch["bytes"].to_pylist(), strict=True)
+
     def __reduce__(self) -> tuple[Callable[..., Files], tuple[_Shards, Mapping[str, str]]]:
         return Files, (self._table, self._tables)
 
@@ -936,17 +947,87 @@ def content_of(dataset: Dataset) -> str:
     return known.content if known and same else computed_content(dataset)
 
 
-def computed_content(dataset: Dataset) -> str:
-    """``content_of`` from the rows themselves: that of the canonical JSON of rows, slices, ``left_out`` and recipe."""
+def computed_content(dataset: Dataset, *, canonical: bool = False) -> str:
+    """``content_of`` from the rows themselves: that of the canonical JSON of rows, slices, ``left_out`` and recipe.
+
+    Args:
+        dataset: whose it is.
+        canonical: the rows are ``Rows`` whose mappings are known to lie there as canonical JSON, so that none need be made.
+    """
     digest = hashlib.sha256(b"[[")
-    _update(digest, map(canonical_json, dataset.items))
+    if canonical and isinstance(dataset.items, Rows):
+        for place, batch in enumerate(dataset.items.batches()):
+            digest.update(_joined(_texts_of_rows(batch))[not place :])
+    else:
+        _update(digest, map(canonical_json, dataset.items))
     digest.update(b"],[")
     for place, part in enumerate(dataset.slices):
         digest.update(b',{"item_ids":[' if place else b'{"item_ids":[')
-        _update(digest, map(json.dumps, part.item_ids))
+        for start in range(0, len(part.item_ids), SHARD_ROWS):
+            ids = arrow_ids(part.item_ids[start : start + SHARD_ROWS])
+            digest.update(_joined(pc.binary_join_element_wise(",", _json_of(ids), ""))[not start :])
         digest.update(f'],"name":{canonical_json(part.name)},"rule":{canonical_json(part.rule)}}}'.encode())
     digest.update(f"],{canonical_json(dict(dataset.left_out))},{canonical_json(dict(dataset.recipe))}]".encode())
     return digest.hexdigest()[:16]
+
+
+def _texts_of_rows(table: pa.Table) -> pa.Array:
+    """Rows as canonical JSON, a comma before each.
+
+    Raises:
+        VerifyError: a row cannot be one.
+    """
+    shaped = pc.match_substring_regex(table["attributes"], r'"(joints|second_holes)":')
+    if "second_hole_file_names" in table.column_names:
+        holes = pc.list_value_length(table["second_hole_file_names"])
+        shaped = pc.or_(shaped, pc.fill_null(pc.greater(holes, 0), False))
+    list(_plain(table if _is_odd(table) else table.filter(shaped), as_stored=True))  # says what is wrong
+    pieces: list[Any] = []
+    for name in sorted(table.column_names):
+        column = table[name].combine_chunks()
+        pieces += [f"{',' if pieces else ',{'}{json.dumps(name)}:", column if name in JSON_COLUMNS else _json_of(column)]
+    return pc.binary_join_element_wise(*pieces, "}", "")
+
+
+def _json_of(column: pa.Array) -> pa.Array:
+    """Values of a column as canonical JSON; of equal ones that are not plain, each is made once."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return pc.fill_null(column.cast(pa.string()), "null")
+    if pa.types.is_list(kind):
+        return pa.array(map(canonical_json, column.to_pylist()), pa.string())
+    if pa.types.is_string(kind) and not pc.any(pc.match_substring_regex(column, r"[^ !#-\[\]-~]")).as_py():
+        return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
+    encoded = column.dictionary_encode()
+    texts = pa.array(map(canonical_json, encoded.dictionary.to_pylist()), pa.string())
+    return pc.fill_null(texts.take(encoded.indices), "null")
+
+
+def _joined(texts: pa.Array) -> memoryview:
+    """Texts one after the other."""
+    starts = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
+    return memoryview(texts.buffers()[2])[starts[0] : starts[len(texts)]]
+
+
+def _is_odd(table: pa.Table) -> bool:
+    """Return whether a row may be one that ``_check_row`` refuses, but for second holes and what mappings hold."""
+
+    def within(name: str, low: float, high: float) -> bool:
+        if name not in table.column_names:
+            return True
+        least, most = pc.min_max(table[name]).as_py().values()
+        return least is None or low <= least <= most <= high
+
+    sizes = all(within(name, 1, _MOST) for name in ("frames", "width", "height"))
+    shares = within("fill", 0, 255) and within(SHOWN, 0, 1)
+    rates = within("fps", math.ulp(0.0), math.inf) and pc.all(pc.is_finite(table["fps"])).as_py()
+    needed = not any(table[name].null_count for name in _NEEDED & set(table.column_names))
+    splits = set(table["split"].unique().to_pylist()) <= set(SPLITS)
+    named = not any(pc.any(pc.match_substring_regex(table[name], r"^\.{0,2}$|[^ -.0-\[\]-~]")).as_py() for name in _NAMING)
+    media = (name for name in table.column_names if name.endswith(("_file_name", "_file_names")))
+    paths = (pc.list_flatten(table[name]) if name.endswith("s") else table[name] for name in media)
+    inside = not any(pc.any(pc.match_substring_regex(names, _MAYBE_OUTSIDE)).as_py() for names in paths)
+    return not (sizes and shares and rates and needed and splits and named and inside)
 
 
 def _update(digest: Any, texts: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import MaskShapeError
+from inpaintbench.large import zeros
 from inpaintbench.lazily import lazily
 from inpaintbench.types import Hole
 
@@ -78,7 +79,11 @@ def dilate_by_cross(hole: Hole, *, times: int) -> Hole:
 
 def boundary_band(hole: Hole, *, radius: int) -> Hole:
     """Pixels within ``radius`` of the hole's border, on both sides of it."""
-    return dilate(hole, radius=radius) & ~_morph(hole, radius, cv2.erode)
+    band = dilate(hole, radius=radius)
+    for frame, inner in zip(band, _morph(hole, radius, cv2.erode), strict=True):
+        if (box := box_of(inner)) is not None:
+            frame[box] &= ~inner[box]
+    return band
 
 
 def select(
@@ -127,8 +132,11 @@ def _morph(hole: Hole, radius: int, operation: object) -> Hole:
     kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
     # Outside the frame counts as known when growing and as hole when shrinking: the frame edge is not a hole border.
     border = {cv2.dilate: 0, cv2.erode: 1}[operation]
-    grown = [
-        operation(frame.view(np.uint8), kernel, borderType=cv2.BORDER_CONSTANT, borderValue=border)  # type: ignore[operator]
-        for frame in hole
-    ]
-    return np.stack(grown).view(np.bool_)
+    grown = zeros(hole.shape)
+    for frame, found in zip(hole, grown, strict=True):
+        left, top, across, down = cv2.boundingRect(frame.view(np.uint8))
+        if across:  # nothing is found farther away
+            around = slice(max(top - radius, 0), top + down + radius), slice(max(left - radius, 0), left + across + radius)
+            pixels = frame[around].view(np.uint8)
+            found[around] = operation(pixels, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=border)  # type: ignore[operator]
+    return grown

@@ -19,13 +19,15 @@ import os
 import re
 import time
 import uuid
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from base64 import b64decode
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -38,22 +40,33 @@ Result = TypeVar("Result")
 _DRIVERS = {"s3": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "az": ("adlfs", "az"), "hf": ("", ""), "memory": ("", "")}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 # An address of object storage within an option's text, such as `LABEL=FOLDER` has.
-# To the last `@`: secrets hold slashes, and may hold `@` and `?`.
-_SECRET = re.compile(r"://.*@", re.DOTALL)
+# To the last `@`: secrets hold slashes, `@` and `?`. One behind the first part, with no colon before it, belongs to a name.
+_SECRET = re.compile(r"://(?=[^/]*@|.*:.*@).*@", re.DOTALL)
 _WITHIN = re.compile(rf"(?<![\w+.-])(?:{'|'.join(_DRIVERS)}|s3a|gcs|abfss?|adl)://[^\s,;]*", re.IGNORECASE)
 # Of the most requests that one call may cost: each is tried so often here, and by drivers a few times more.
 _TRIES, _FIRST_WAIT_SECONDS = 4, 0.2
 # What is the same however often it is tried. Drivers have names of their own for a lack of credentials.
 _FINAL = (FileNotFoundError, PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError)
 _NO_CREDENTIALS = re.compile(r"Credential|TokenRetrieval|DefaultCredentials|Unauthorized|ProfileNotFound")
+# How S3 calls it that a request was signed more than a quarter of an hour before or after it came.
+_SKEWED = "RequestTimeTooSkewed"
 # Of what a listing says of an object, the first of these tells that it was changed.
 _CHANGES = ("ETag", "etag", "blob_id", "md5Hash", "LastModified", "last_modified", "mtime", "created")
+_MOMENTS = ("LastModified", "last_modified", "updated", "mtime", "created")
 
 CACHE, CACHE_SIZE = "INPAINTBENCH_CACHE", "INPAINTBENCH_CACHE_SIZE"
 _USUAL_SIZE = "20GB"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
-# Files of the cache that a process keeps from being removed: those that it was given last.
-_HELD: deque[tuple[Path, int]] = deque(maxlen=2)
+# What this process asked of object storage, and the CPU seconds from which it counts.
+_ASKED, _COUNTING = Counter[str](), Lock()
+# Objects that one request of a listing tells.
+_PAGE = 1000
+# Files of the cache that a process keeps from being removed: those that it was given last, and the next one on its way.
+_HELD: deque[tuple[Path, int]] = deque(maxlen=3)
+_HOLDING = Lock()
+# Parts of the size by which the cache may outgrow it, and the bytes that this process added since it looked last.
+_PARTS = 64
+_added = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,8 @@ def place(text: str, *, listed: bool = False) -> Place:
     if not found:
         return Path(text)
     scheme, shown = found[1].lower(), without_credentials(text)
+    if scheme == "file":
+        raise UsageError(f"{shown!r} lies on this machine; write its path alone: {unquote(urlsplit(text).path)!r}")
     if scheme not in _DRIVERS:
         raise UsageError(f"{shown!r} is an address of no kind known here; known are {', '.join(f'{one}://' for one in _DRIVERS)}")
     path = text[found.end() :]
@@ -171,6 +186,7 @@ def listed(address: Address) -> list[Entry]:
         found: Mapping[str, Any] = _tried(address, lambda: system.find(root, detail=True))
     except Gone:
         found = {}
+    _count(requests=max(0, len(found) - 1) // _PAGE)
     entries = [
         Entry(path[len(root.rstrip("/")) + 1 :], int(told["size"] or 0), _state(told))
         for path, told in found.items()
@@ -179,10 +195,13 @@ def listed(address: Address) -> list[Entry]:
     return sorted(entries, key=lambda one: one.name.encode())
 
 
-def read(address: Address) -> bytes:
-    """The bytes of an object. Raises ``Gone``, ``InputError`` where it may not be read, ``NetworkError``."""
+def read(address: Address, begin: int | None = None, end: int | None = None) -> bytes:
+    """The bytes of an object, all or a part. Raises ``Gone``, ``InputError`` where it may not be read, ``NetworkError``."""
     system, name = _system(address)
-    data: bytes = _tried(address, lambda: system.cat_file(name))
+    # s3fs would ask for the size first, and list where there is nothing.
+    how = {"max_concurrency": 1} if address.scheme == "s3" else {}
+    data: bytes = _tried(address, lambda: system.cat_file(name, start=begin, end=end, **how))
+    _count(bytes_in=len(data))
     return data
 
 
@@ -220,9 +239,53 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
                 system.pipe_file(name, data, mode=mode)
         except FileExistsError:
             return False
+        _count(bytes_out=data.stat().st_size if isinstance(data, Path) else len(data))
         return True
 
     return _tried(address, put)
+
+
+def written_at(address: Address) -> float:
+    """When an object was written, in seconds of the server's clock. Raises what ``read`` raises."""
+    system, name = _system(address)
+    told = _tried(address, lambda: system.info(name))
+    moment = next((told[key] for key in _MOMENTS if told.get(key)), None)
+    if moment is None:
+        raise InputError(f"{address}: nothing tells when it was written")
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return float(moment.timestamp() if isinstance(moment, datetime) else moment)
+
+
+def stated_sha256(address: Address, *, state: str) -> str | None:
+    """The SHA-256 of all bytes that the store itself measured when the object came, where it did and tells it.
+
+    S3 does for objects that were sent at once with a checksum of this kind, and the Hub for all that it does not keep in Git.
+
+    Raises:
+        Gone: it is not there, or has another state by now. InputError: it may not be read. NetworkError: for now.
+    """
+    system, name = _system(address)
+    if address.scheme == "s3":
+        bucket, key, _ = system.split_path(name)
+        told = _tried(address, lambda: system.call_s3("head_object", Bucket=bucket, Key=key, ChecksumMode="ENABLED"))
+        told["size"] = told["ContentLength"]
+        # Of an upload in parts it is a hash of hashes, which ends in their number.
+        sums = told.get("ChecksumSHA256") or "-"
+        sha256 = None if "-" in sums else b64decode(sums).hex()
+    else:
+        told = _tried(address, lambda: system.info(name))
+        sha256 = told["lfs"].sha256 if told.get("lfs") else None
+    if _state(told) != state:
+        raise _changed(address)
+    return sha256
+
+
+def remove(address: Address, names: Sequence[str]) -> None:
+    """Remove objects below an address. Raises ``InputError`` where they may not be removed, ``NetworkError``."""
+    system, root = _system(address)
+    if names:
+        _tried(address, lambda: system.rm([f"{root}/{name}" for name in names]))
 
 
 def _system(address: Address) -> tuple[Any, str]:
@@ -244,12 +307,15 @@ def _state(told: Mapping[str, Any]) -> str:
 def _tried(address: Address, call: Callable[[], Result]) -> Result:
     """The result of a call, tried again where a failure may be one of the moment."""
     for waited in range(_TRIES):
+        _count(requests=1)
         try:
             return call()
         except FileNotFoundError as error:
             hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
             raise Gone(f"there is nothing at {address}{hint}") from error
-        except PermissionError:
+        except PermissionError as error:
+            if (getattr(error.__cause__, "response", None) or {}).get("Error", {}).get("Code") == _SKEWED:
+                raise InputError(f"{address} is refused as the clock of this machine is wrong; set it by a time server") from None
             raise InputError(f"{address} is not for the credentials of this environment, if it is there at all") from None
         except Exception as error:
             kinds = {one.__name__ for one in type(error).__mro__} | {type(error.__cause__).__name__}
@@ -263,13 +329,33 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
     raise AssertionError
 
 
+def _count(**more: int) -> None:
+    with _COUNTING:
+        _ASKED.update(more)
+
+
+def traffic() -> Counter[str]:
+    """What this process asked of object storage since the last call, and the CPU time that it took.
+
+    Returns:
+        ``requests``, of which an upload in parts is one; ``bytes_in`` and ``bytes_out``, of what succeeded; ``cpu_seconds``.
+    """
+    with _COUNTING:
+        told = _ASKED.copy()
+        _ASKED.clear()
+        seconds = time.process_time()
+        told["cpu_seconds"] += seconds  # type: ignore[assignment]
+        _ASKED["cpu_seconds"] = -seconds  # type: ignore[assignment]
+    return told
+
+
 # Files of this machine that hold what lies at an address
 
 
 def brought(address: Address, *, state: str | None = None) -> Path:
     """A file of this machine with the bytes at an address: of the cache that all processes share, brought there where it is not.
 
-    The two files that a process was given last are not removed by any other; earlier ones may go, and come again.
+    The three files that a process was given last are not removed by any other; earlier ones may go, and come again.
 
     Args:
         address: of the object.
@@ -281,18 +367,30 @@ def brought(address: Address, *, state: str | None = None) -> Path:
     folder = cache_folder()
     if state is None:
         state = _told(address)[1]
-    key = hashlib.sha256(f"{address}\0{state}".encode()).hexdigest()
-    path = folder / "files" / key[:2] / f"{key[2:34]}{Path(address.path).suffix}"
-    size = int(state.partition(":")[0])
-    if _hold(path, size):
-        return path
-    with locked(folder / "locks" / key[:2]):
-        if not _hold(path, size):
-            _check_state(address, state)
+    if there := in_cache(address, state):
+        return there
+    path, size = _cached(address, state), int(state.partition(":")[0])
+    with locked(folder / "locks" / path.parent.name):
+        tried = 0
+        while not _hold(path, size):  # whoever makes room may remove a file that has just come and has no holder yet
+            if tried == _TRIES:
+                raise NetworkError(f"{address} left the cache {tried} times as it came: {CACHE_SIZE} may be too small")
+            tried += 1
+            check_state(address, state)
             fetch(address, path, size=size, state=state)
-            _hold(path, size)
-    _make_room(folder)
+    make_room(folder)
     return path
+
+
+def in_cache(address: Address, state: str) -> Path | None:
+    """The file that ``brought`` gives, where it is here already."""
+    path = _cached(address, state)
+    return path if _hold(path, int(state.partition(":")[0])) else None
+
+
+def _cached(address: Address, state: str) -> Path:
+    key = hashlib.sha256(f"{address}\0{state}".encode()).hexdigest()
+    return cache_folder() / "files" / key[:2] / f"{key[2:34]}{Path(address.path).suffix}"
 
 
 def _told(address: Address) -> tuple[int, str]:
@@ -302,9 +400,14 @@ def _told(address: Address) -> tuple[int, str]:
     return int(told["size"]), _state(told)
 
 
-def _check_state(address: Address, state: str) -> None:
+def check_state(address: Address, state: str) -> None:
+    """Raise ``Gone`` where an object has another state by now; and what ``read`` raises."""
     if _told(address)[1] != state:
-        raise Gone(f"{address} was changed after it was listed; run the command again")
+        raise _changed(address)
+
+
+def _changed(address: Address) -> Gone:
+    return Gone(f"{address} was changed after it was listed; run the command again")
 
 
 def fetch(address: Address, path: Path, *, size: int | None = None, state: str | None = None) -> None:
@@ -324,8 +427,9 @@ def fetch(address: Address, path: Path, *, size: int | None = None, state: str |
 
     try:
         _tried(address, get)
+        _count(bytes_in=part.stat().st_size)
         if state is not None:
-            _check_state(address, state)
+            check_state(address, state)
         sync(part)
         part.replace(path)
     finally:
@@ -334,14 +438,22 @@ def fetch(address: Address, path: Path, *, size: int | None = None, state: str |
 
 def cache_folder() -> Path:
     """Where files of addresses are kept: by the environment, else where such things usually lie."""
-    usual = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inpaintbench"
-    return Path(os.environ.get(CACHE) or usual)
+    if own := os.environ.get(CACHE):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "inpaintbench"
 
 
 def _hold(path: Path, size: int) -> bool:
     """Keep a file from being removed while it is among the last that were held; False where it is not there in its size."""
+    with _HOLDING:
+        return _held(path, size)
+
+
+def _held(path: Path, size: int) -> bool:
     for held, file in _HELD:
         if held == path and os.fstat(file).st_size == size:
+            _HELD.remove((held, file))  # it is the last again
+            _HELD.append((held, file))
             os.utime(path)
             return True
     try:
@@ -369,19 +481,39 @@ def _hold(path: Path, size: int) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold a file, made where there is none, while the block runs: one process at a time."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    there = False
+    while not there:
+        with path.open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # Whoever held it may have removed it meanwhile, and somebody else hold the next one.
+            with suppress(FileNotFoundError):
+                there = os.path.samestat(os.fstat(lock.fileno()), path.stat())
+            if there:
+                yield
 
 
-def _make_room(folder: Path) -> None:
-    """Remove the files that were not used for longest, but those that some process holds, until the rest has its size."""
+def make_room(folder: Path, added: int | None = None) -> None:
+    """Remove the files that were not used for longest, but those that some process holds, until the rest has its size; of the
+    blobs in mirrors of workspaces those that came first, but for the last hour's. Locks that killed processes left go, too.
+
+    Where ``added`` bytes came, nothing is looked at until a process has added a part of that size; its first ones are.
+    """
+    global _added
     most = bytes_of(os.environ.get(CACHE_SIZE) or _USUAL_SIZE)
+    _added += most if added is None else added
+    if _added < most // _PARTS:
+        return
+    _added = 0
     with locked(folder / "locks" / "room"):
-        files = []
-        for path in (folder / "files").glob("*/*"):
+        for lock in (folder / "locks").glob("*.lock"):
+            _removed(lock)
+        files, fresh_ns = [], time.time_ns() - 3600 * 10**9
+        for path in (*(folder / "files").glob("*/*"), *(folder / "workspaces").glob("*/blobs/*/*")):
             with suppress(FileNotFoundError):
                 status = path.stat()
+                if path.parts[-3] == "blobs" and status.st_mtime_ns > fresh_ns:
+                    most -= status.st_size
+                    continue
                 files.append((status.st_mtime_ns, status.st_size, path))
         total = sum(size for _, size, _ in files)
         for _, size, path in sorted(files):

@@ -10,6 +10,7 @@
       ledger/<step>.jsonl              one line a finished task; clock times and durations live only here
       ledger/<step>@<i>-of-<N>.jsonl   the same, of one shard
       ledger/<step>/<number>.parquet   what a log that grew long held (``ledgers``)
+      doubted/<sha256><suffix>         no bytes: of a blob that was found missing or damaged at the address of a workspace
       unfinished/<step>.parquet        the tasks of a step that runs, or that was stopped before its tables were written
       logs/*.jsonl                     what commands did, for people; no part of any result
       partial/                         downloads that can be gone on with
@@ -29,19 +30,24 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from inpaintbench.errors import VerifyError, WorkspaceError
+from inpaintbench import storage
+from inpaintbench.errors import Gone, VerifyError, WorkspaceError
 from inpaintbench.files import file_sha256, measured_sha256, sync, write_atomically
-from inpaintbench.storage import local_path
+from inpaintbench.mirrors import Mirror, root_of
+from inpaintbench.storage import Place
 from inpaintbench.types import canonical_json
 
 if TYPE_CHECKING:
@@ -50,8 +56,11 @@ if TYPE_CHECKING:
     from inpaintbench.ledgers import Ledger
 
 FORMAT_VERSION = 1
+_DOUBTED = "doubted"
 # A stranger's table may lead elsewhere.
 _BLOB_NAME = re.compile(r"[^/\\\0.][^/\\\0]*")
+# So long after it was written, a blob of a mirror counts as used again, when it is asked for; room is made from an hour on.
+_TOUCH_SECONDS = 1200
 Record = TypeVar("Record")
 
 
@@ -74,17 +83,23 @@ class Workspace:
     """A folder of tables, blobs and ledgers.
 
     Args:
-        path: the folder; made when ``create`` is true.
+        path: the folder; made when ``create`` is true. An address stands for its mirror, which is brought up to date.
         shard: work on this part alone; tables are then not written.
 
     Raises:
-        WorkspaceError: not there, not writable, or of another format version. UsageError: an address.
+        WorkspaceError: not there, not writable, or of another format version. UsageError: an address of another kind.
+        InputError: an address that may not be read. NetworkError: for now.
     """
 
+    path: Path
+
     def __init__(self, path: Path | str, *, create: bool = True, shard: Shard | None = None) -> None:
-        self.path = local_path(path, called="a workspace")
+        self.path, self.address = root_of(path, shard)
         self.shard = shard
+        self._mirror = Mirror(self.path, self.address, str(shard or "")) if self.address else None
         try:
+            if self._mirror:
+                self._mirror.update()
             self._open(create)
         except OSError as error:
             raise WorkspaceError(f"workspace {str(self.path)!r} cannot be written: {error.strerror}") from error
@@ -99,7 +114,7 @@ class Workspace:
             names = [path.name for path in self.path.iterdir()] if self.path.is_dir() else []
             ours = ("workspace.json", ".workspace.json.*.tmp")  # the second of a run that crashed
             strange = any(not any(fnmatchcase(name, pattern) for pattern in ours) for name in names)
-            if strange and not marker.exists():  # another shard may just have made it
+            if strange and not self.address and not marker.exists():  # another shard may just have made it
                 raise WorkspaceError(f"{str(self.path)!r} is not empty and not a workspace; choose another folder")
             self.path.mkdir(parents=True, exist_ok=True)
             # Shards may begin at once; all write the same bytes.
@@ -119,7 +134,10 @@ class Workspace:
         Different shards may hold it together; scratch is then left to the next run that has it alone.
         """
         with ExitStack() as held:
-            self._lock(held, ".lock", alone=self.shard is None)
+            with self._mirror.alone() if self._mirror else nullcontext():
+                self._lock(held, ".lock", alone=self.shard is None or self._mirror is not None)
+                if self._mirror:
+                    held.enter_context(self._mirror.held())
             if self.shard:
                 self._lock(held, f".lock@{self.shard}", alone=True)
             else:
@@ -136,6 +154,24 @@ class Workspace:
             fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
             raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
+
+    def commit_if_due(self) -> None:
+        """Bring what ledgers hold to the address of the workspace, if it has one, once in a while."""
+        if self._mirror:
+            self._mirror.commit_if_due()
+
+    def doubt(self, blob: str) -> None:
+        """Remember, if ``blob`` names one, that a blob was found missing or damaged at the address, until it is made anew.
+
+        The next run, on whatever machine, does so, and looks which others are there.
+        """
+        if self.address and blob:
+            write_atomically(self.path / _DOUBTED / blob, b"")
+
+    def trust(self, made: Iterable[str]) -> None:
+        """Doubt these blobs no more, which were made anew, perhaps elsewhere."""
+        for name in made:
+            (self.path / _DOUBTED / name).unlink(missing_ok=True)
 
     def takes(self, name: str) -> bool:
         """Return whether this run does the work of the subject ``name``: always, unless it is a shard."""
@@ -240,20 +276,58 @@ def proved_path(path: Path | str) -> Path:
 
 
 class Blobs:
-    """Data files named by the SHA-256 of their bytes."""
+    """Data files named by the SHA-256 of their bytes; those of a workspace at an address come when they are asked for."""
 
     def __init__(self, workspace: Path | str) -> None:
-        self._root = Path(workspace)
+        self._root, self._address = root_of(workspace)
+        self.sent: list[str] = []
+        """Blobs that were put at the address of the workspace."""
 
     def path(self, name: str) -> Path:
         """Return where the blob ``name`` lies, or would; what reads it takes ``proved``.
 
         Raises:
-            VerifyError: no blob can have that name, which a damaged table may hold.
+            VerifyError: no blob can have that name, which a damaged table may hold. InputError: it may not be read at the
+                address. NetworkError: for now.
         """
+        path = self._local(name)
+        if self._address:
+            try:
+                if time.time() - path.stat().st_mtime > _TOUCH_SECONDS:
+                    os.utime(path)
+            except FileNotFoundError:
+                with suppress(Gone):
+                    storage.fetch(self._address / self._below(name), path)
+        return path
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of that name; at an address the ledger's word is taken for it, unless some were found
+        missing or damaged there."""
+        if self._address is None:
+            return self._local(name).exists()
+        return not self._doubted or (name not in self._doubted and f"{name[:2]}/{name}" in self._listed)
+
+    @cached_property
+    def _doubted(self) -> set[str]:
+        return {path.name for path in (self._root / _DOUBTED).glob("*")}
+
+    @cached_property
+    def _listed(self) -> set[str]:
+        return {one.name for one in storage.listed(self._address / "blobs")} if self._address else set()
+
+    def place(self, name: str) -> Place:
+        """Return where the blob lies for all machines: at the address of the workspace, or in its folder."""
+        local = self._local(name).absolute()
+        return self._address / self._below(name) if self._address else local
+
+    def _local(self, name: str) -> Path:
         if not _BLOB_NAME.fullmatch(name):
             raise VerifyError(f"{name!r} in {str(self._root)!r} is no name of a blob: the table that names it is damaged")
-        return self._root / "blobs" / name[:2] / name
+        return self._root / self._below(name)
+
+    @staticmethod
+    def _below(name: str) -> str:
+        return f"blobs/{name[:2]}/{name}"
 
     def proved(self, name: str, *, of: str = "") -> Path:
         """``path`` of a blob whose bytes have the hash in its name, which is the SHA-256 that was measured of them.
@@ -269,13 +343,17 @@ class Blobs:
             whole = name.startswith(measured_sha256(path))
         except OSError as error:
             what = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
-            raise VerifyError(f"{of}the blob {str(path)!r} {what}; run the command again, which makes it anew") from error
-        if not whole:
-            raise VerifyError(
-                f"{of}the blob {str(path)!r} is damaged: its bytes have another SHA-256 than its name; delete it and run the "
-                "command that made it again"
-            )
-        return path
+            way = "run the command again, which makes it anew"
+        else:
+            if whole:
+                return path
+            what = "is damaged: its bytes have another SHA-256 than its name"
+            way = f"{'' if self._address else 'delete it and '}run the command that made it again"
+            if self._address:
+                path.unlink(missing_ok=True)  # it comes anew
+        told = VerifyError(f"{of}the blob {str(path)!r} {what}; {way}")
+        told.blob = name
+        raise told
 
     def beside(self, folder: str) -> Path:
         """A folder of the workspace for files that can be made again."""
@@ -307,8 +385,12 @@ class Blobs:
             made = folder / f"blob{suffix}"
             result = write(made)
             name = file_sha256(made) + suffix
-            target = self.path(name)
+            target = self._local(name)
             target.parent.mkdir(parents=True, exist_ok=True)
+            if self._address:
+                storage.write(self._address / self._below(name), made)
+                self.sent.append(name)
+                (self._root / _DOUBTED / name).unlink(missing_ok=True)
             sync(made)
             made.replace(target)
             sync(target.parent)

@@ -12,7 +12,6 @@ from program import run_here
 
 from inpaintbench.cli import app
 from inpaintbench.errors import UsageError
-from inpaintbench.workspace import Workspace
 
 ROOT = typer.main.get_command(app)
 
@@ -38,9 +37,27 @@ def test_every_path_of_every_command_refuses_an_address(tmp_path: Path, monkeypa
                 with pytest.raises(UsageError, match=rf"'{address}' is an address, and a path on this machine is wanted"):
                     command.make_context(path[-1], [*before, address])
             seen.add((path, one.opts[0]))
-    assert {(("build", "devil"), "--out"), (("export", "freeze"), "--to"), (("eval", "report"), "--run")} <= seen
+    assert {(("build", "devil"), "--labels"), (("export", "freeze"), "--to"), (("eval", "report"), "--run")} <= seen
     assert len(seen) > 150
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", [path for path, command in leaves() if command.callback.addresses], ids=" ".join)
+def test_no_command_that_takes_an_address_makes_a_folder_of_its_name(
+    path: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
+    work = tmp_path / "work"
+    work.mkdir()
+    [command] = (command for of, command in leaves() if of == path)
+    words = list(path)
+    for one in command.params:
+        if one.param_type_name == "argument" or one.required or one.name in command.callback.addresses:
+            value = f"memory://none/{tmp_path.name}" if one.name in command.callback.addresses else "none"
+            words += [value] if one.param_type_name == "argument" else [one.opts[0], value]
+    told = run_here(*words, cwd=work)
+    assert "Traceback" not in told.stderr
+    assert not [found for found in work.rglob("*") if ":" in found.name]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +99,3 @@ def test_what_people_write_may_tell_of_addresses(tmp_path: Path) -> None:
     told = run_here("export", "freeze", ".", "--about", "origin=s3://bucket/a", cwd=tmp_path)
     assert "is an address" not in told.stderr
     assert told.returncode == 1  # no workspace is there
-
-
-def test_a_program_that_makes_a_workspace_of_an_address_is_told_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="a workspace: 's3://bucket/ws' is an address"):
-        Workspace("s3://bucket/ws")
-    assert not list(tmp_path.iterdir())

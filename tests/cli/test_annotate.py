@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from studies_made import write_study
 from typer.testing import CliRunner
@@ -419,21 +420,26 @@ def test_screening_proposes_by_the_studys_rules_and_applies_when_told(compared: 
     ruled = study.file.model_copy(update={"screening": {"annotator_model": RuleSpec(), "side_bias": RuleSpec(auto=True)}})
     folder = tmp_path / "study"
     shutil.copytree(compared, folder, ignore=shutil.ignore_patterns("journal*"))
+    rows = [json.loads(line) for line in (folder / "votes.jsonl").read_text().splitlines()]
+    rng = np.random.default_rng(0)
+    for row in rows:  # who prefers the opposite is left alone, who tosses a coin is not
+        row["choice"] = row["shown"][int(rng.random() < 0.5)] if row["rater"] == "eve" else row["choice"]
+    (folder / "votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     run("import", folder, folder / "votes.jsonl")
     save(replace(study, file=ruled), folder)
     told = json.loads(run("screen", folder, "--json"))
     assert [(row["rater"], row["rule"], row["answers"], row["state"]) for row in told["flagged"]] == [
-        ("foe", "annotator_model", 72, "proposed")
+        ("eve", "annotator_model", 72, "proposed")
     ]
     run("report", folder, "--out", tmp_path / "report")
     page = (tmp_path / "report" / "study.html").read_text()
-    assert "reliability" in page
+    assert "as likely of a coin as of an order" in page
     assert "proposed" in page
     assert "1 rater of 6 flagged" in " ".join(run("screen", folder, "--apply").split())
     assert json.loads(run("screen", folder, "--json"))["flagged"][0]["state"] == "excluded"
     assert {row["name"] for row in json.loads(run("ranking", folder, "--json"))["rankings"]["pairwise"]["methods"]}
     assert json.loads(run("ranking", folder, "--json"))["excluded"]["answers"] == 72
-    run("include", folder, "foe", "--reason", "talked to them")
+    run("include", folder, "eve", "--reason", "talked to them")
     assert json.loads(run("screen", folder, "--json", "--apply"))["flagged"][0]["state"] == "kept by a person"
     assert json.loads(run("ranking", folder, "--json"))["excluded"] is None
 

@@ -72,6 +72,7 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
         ("curation", "select", workspace, "--workers", "0"),
         ("masks", "pair", workspace, "--workers", "0"),
         ("export", "freeze", workspace),
+        ("masks", "pair", workspace, "--workers", "0"),
         ("export", "verify", export),
         (
             "eval",
@@ -92,6 +93,8 @@ def test_a_whole_run_stage_by_stage(tmp_path: Path) -> None:
     for step in steps:
         done = run(*step) if step[1] == "report" else run_here(*step)
         assert done.returncode == 0, f"{step}: {done.stderr}"
+        if step[:2] == ("masks", "pair"):  # once it is exported, a plain freeze would refuse what changed
+            assert ("--replace" in done.stdout) == export.exists()
     told, following = done.stdout.split("Report: ")[1].splitlines()
     page = Path(told)
     assert following == f"Next: inpaintbench view {console.shown(page.parent)}"
@@ -213,6 +216,12 @@ def test_the_help_of_saved_predictions_names_every_ending() -> None:
 BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "no sources": (("build", "devil", "--sources", "nowhere", "--out", "w"), "'nowhere' does not exist or is not a folder"),
     "empty sources": (("build", "devil", "--sources", "empty", "--out", "w"), "no clips: the source folder holds no video files"),
+    "an empty folder to push": (("export", "push", "empty", "--repo", "a/b"), "give a folder that `inpaintbench"),
+    "nothing at an address": (("eval", "run", "memory://none", "--method", "telea", "--run", "r"), "push DATASET --to ADDRESS`"),
+    "clips that are no table": (
+        ("build", "benchmark", "--clips", "broken.csv", "--out", "w"), "'broken.csv' are no table: their only line is 'hello'",
+    ),
+    "clips without rows": (("build", "benchmark", "--clips", "heads.csv", "--out", "w"), "'heads.csv' have no rows; give"),
     "a file as workspace": (("build", "devil", "--sources", "videos", "--out", "a-file"), "'a-file' is a file, not a folder"),
     "a full folder as workspace": (("build", "devil", "--sources", "videos", "--out", "videos"), "not empty and not a workspace"),
     "unknown attribute": (("curation", "measure", "w0", "--attribute", "camera_moton"), "did you mean 'camera_motion'?"),
@@ -265,6 +274,8 @@ def test_bad_input_is_one_sentence(case: str, benchmark: Path, tmp_path: Path) -
     (tmp_path / "videos").mkdir()
     hazards.good(tmp_path / "videos" / "good.mp4")
     (tmp_path / "a-file").write_text("")
+    (tmp_path / "broken.csv").write_text("hello\n")
+    (tmp_path / "heads.csv").write_text("input,mask\n")
     Workspace(tmp_path / "w0")
     Workspace(tmp_path / "other")
     (tmp_path / "other" / "dataset.sha256").write_text("0" * 64)
@@ -275,6 +286,7 @@ def test_bad_input_is_one_sentence(case: str, benchmark: Path, tmp_path: Path) -
     done = run_here(*(places.get(argument, argument) for argument in arguments), cwd=tmp_path)
     assert words in one_sentence(done, status=2 if case in WRONG_USE else 1)
     assert (tmp_path / "videos" / "good.mp4").exists()
+    assert not (tmp_path / "w").exists()
 
 
 def test_an_export_path_that_datasets_takes_for_a_pattern_is_refused(benchmark: Path, tmp_path: Path) -> None:

@@ -184,6 +184,17 @@ def test_the_help_of_the_program_imports_no_room() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("command", ["view", "eval score", "eval run"])
+def test_commands_that_draw_nothing_load_nothing_that_draws(command: str) -> None:
+    script = (
+        "import sys; from typer.testing import CliRunner; from inpaintbench.cli import app\n"
+        f"assert CliRunner().invoke(app, {[*command.split(), '--help']!r}).exit_code == 0\n"
+        "heavy = {'altair', 'pandas', 'scipy', 'skimage', 'torch', 'vl_convert', 'inpaintbench.eval.report.write'}\n"
+        "sys.exit(', '.join(heavy & set(sys.modules)) or None)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 def test_the_help_of_a_build_opens_no_media_and_computes_nothing() -> None:
     script = (
         "import sys; from typer.testing import CliRunner; from inpaintbench.cli import app\n"

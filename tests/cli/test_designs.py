@@ -44,6 +44,9 @@ def test_what_is_built_anew_is_paired_and_what_is_gone_on_with_keeps_its_design(
     assert "design" not in build(films, tmp_path / "old", "2", "--replace")
     assert "design" not in build(films, tmp_path / "published", "1", "--behaviour", "as-published")
     assert "design" not in build(films, tmp_path / "spoilt", "1", "--imperfect", "hull")
+    # Clips alone are of no design yet.
+    assert run_here("curation", "clips", "--sources", films, "--out", tmp_path / "cut", "--size", "160x96").returncode == 0
+    assert build(films, tmp_path / "cut", "1")["design"] == "paired"
 
 
 @pytest.mark.long

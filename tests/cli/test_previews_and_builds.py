@@ -49,6 +49,12 @@ def test_levels_of_an_axis_can_be_looked_at(axis: str, levels: tuple[str, ...], 
     assert page.count('id="mask-') == len(levels)
 
 
+def test_a_film_that_an_axis_cannot_show_is_told_with_its_reason(tmp_path: Path) -> None:
+    done = run_here("masks", "preview", "camera_path", "--count", "2", "--out", str(tmp_path / "sheet.html"))
+    assert "3 levels over 1 film: " in done.stdout
+    assert "; not shown: coffee_tripod: the hole is outside the middle of the clip" in done.stdout
+
+
 def test_an_axis_has_no_constants(tmp_path: Path) -> None:
     done = run_here("masks", "preview", "size", "--set", "level=low", "--out", str(tmp_path / "sheet.html"))
     assert done.returncode == 1

@@ -72,7 +72,7 @@ def test_on_a_card_tf32_is_taken_where_it_is_close_enough(
     """On the processor TF32 is float32, so that it is always close."""
     pytest.importorskip("torch")
     monkeypatch.setattr(torch_networks, "on_card", lambda compute: True)
-    monkeypatch.setattr(precision, "TF32_BOUND", bound)
+    monkeypatch.setattr(precision, "BOUND", bound)
     options = ("--metric", "lpips", "--random-weights", "3")
     done = run_here(*words, *options)
     assert done.returncode == 0, done.stderr
@@ -83,6 +83,24 @@ def test_on_a_card_tf32_is_taken_where_it_is_close_enough(
     done = run_here(*words, *options, "--precision", "fp32")
     assert "tf32" not in done.stdout.partition("Next: ")[0]
     assert not any("tf32" in one for one in fingerprints(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(("bound", "mark"), [(1.0, "+bf16"), (1e-9, "")])
+def test_on_a_processor_with_units_for_it_bf16_is_taken_where_it_is_close_enough(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: float, mark: str
+) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "cpuinfo").write_text("flags\t\t: fpu avx512_bf16 amx_bf16 amx_tile\n")
+    monkeypatch.setattr(torch_networks, "_PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(torch_networks, "_CARDS", ())
+    monkeypatch.setattr(precision, "BOUND", bound)
+    done = run_here(*words, "--metric", "lpips", "--random-weights", "3")
+    assert done.returncode == 0, done.stderr
+    difference, chosen, *_ = done.stdout.splitlines()
+    assert difference.startswith("lpips: largest difference from fp32 ")
+    assert chosen.startswith(f"networks run in {mark.strip('+') or 'fp32'}: bf16 is taken where it is off by less than ")
+    assert {"+bf16" in one for one in fingerprints(tmp_path / "run")} == {bool(mark)}
+    assert "bf16" not in run_here(*words, "--metric", "psnr", "--random-weights", "3").stdout
 
 
 def test_made_up_and_real_scores_never_replace_each_other(words: tuple[str, ...], tmp_path: Path) -> None:

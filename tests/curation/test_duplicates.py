@@ -10,6 +10,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import luma, pan_clip
 
 from inpaintbench import video
@@ -185,6 +187,49 @@ def test_candidates_do_not_depend_on_how_many_are_looked_at_at_once(step: int) -
     assert len(parts[0]) > 30
 
 
+@pytest.mark.parametrize("many_from", [10**9, 0])
+@given(seed=st.integers(0, 2**32 - 1), common=st.integers(0, 64))
+@settings(max_examples=60, deadline=None)
+def test_no_pair_of_hashes_that_differ_in_seven_bits_is_missed(many_from: int, seed: int, common: int) -> None:
+    """However wide the bands are, and whatever bits of all hashes are the same; what is found beyond these pairs is near, too."""
+    rng, count = np.random.default_rng(seed), 200
+    same = np.uint64((1 << common) - 1)
+    values = rng.integers(0, 2**64, count, np.uint64) & ~same | np.uint64(0x0123456789ABCDEF) & same
+    # Bits that differ lie anywhere, or all in a few places, which is what bands are afraid of.
+    width = int(rng.integers(12, 65))
+    for copy, original in zip(range(count // 2, count), rng.integers(0, count // 2, count // 2), strict=True):
+        lowest = int(rng.integers(0, 65 - width))
+        bits = rng.choice(width, int(rng.integers(0, 12)), replace=False) + lowest
+        values[copy] = values[original] ^ np.uint64(sum(1 << int(bit) for bit in bits))
+    differ = np.bitwise_count(values[:, None] ^ values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(duplicates, "MANY_FROM", many_from)
+        index = HashIndex(Sequences(values, np.ones(count, bool), np.arange(count + 1)), np.arange(count))
+        found = index.candidates(0, count, among=np.ones(count, bool), at_most_bits=10.0)
+    pairs = set(zip(found.earlier.tolist(), found.later.tolist(), strict=True))
+    certain = {(one, other) for one, other in np.argwhere(differ <= duplicates.CERTAIN_BITS).tolist() if one < other}
+    assert certain <= pairs
+    assert all(differ[pair] <= 10 for pair in pairs)
+
+
+@pytest.mark.parametrize("many_from", [10**9, 0])
+def test_a_frame_that_all_clips_share_costs_no_pair_and_hides_no_copy(many_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A logo leads each of two thousand clips, and one in twenty is a copy of an earlier one.
+    monkeypatch.setattr(duplicates, "MANY_FROM", many_from)
+    monkeypatch.setattr(duplicates, "MOST_UNDER_A_KEY", 5)
+    monkeypatch.setattr(duplicates, "MOST_UNDER_ALL", 60)
+    rng, count = np.random.default_rng(3), 2_000
+    values = rng.integers(0, 2**64, (count, 6), np.uint64)
+    values[:, 0] = np.uint64(0x123456789ABCDEF0) ^ (np.uint64(1) << rng.integers(0, 64, count, np.uint64))
+    copies = {later: int(rng.integers(0, later)) for later in range(20, count, 20)}
+    for later, earlier in copies.items():
+        values[later, 1:] = values[earlier, 1:] ^ (np.uint64(1) << rng.integers(0, 64, 5, np.uint64))
+    sequences = Sequences(values.ravel(), np.ones(values.size, bool), np.arange(count + 1) * 6)
+    found = HashIndex(sequences, np.arange(count)).candidates(0, count, among=np.ones(count, bool), at_most_bits=10.0)
+    assert set(copies.items()) <= set(zip(found.later.tolist(), found.earlier.tolist(), strict=True))
+    assert len(found.later) < 4 * duplicates.MOST_UNDER_A_KEY * count + 2 * len(copies)  # of 1,999,000 that the logo suggests
+
+
 @dataclass(frozen=True)
 class Crowd:
     """Clips of all lengths, with copies of copies among them."""
@@ -219,10 +264,11 @@ def alike(one: Hashes, other: Hashes) -> float:
     return best
 
 
-@pytest.mark.parametrize("block", [7, 250])
+@pytest.mark.parametrize(("block", "many_from"), [(7, 10**9), (250, 10**9), (250, 0)])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_equals_comparing_every_pair(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equals_comparing_every_pair(seed: int, block: int, many_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duplicates, "BLOCK", block)
+    monkeypatch.setattr(duplicates, "MANY_FROM", many_from)
     made = crowd(seed)
     expected: dict[str, str | None] = {}
     for later in made.clips:

@@ -21,7 +21,7 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import display_name
 from inpaintbench.recipes import devil
-from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.recipes.stages import SourceSpec, check_sources
 from inpaintbench.types import Clip, Source
 from inpaintbench.workspace import Workspace
 
@@ -120,7 +120,6 @@ def test_names_that_are_not_text_survive(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("make", "sentence"), [
-    (lambda folder: None, "holds no video files"),
     (lambda folder: hazards.text(folder / "a.mp4"), "no clips from 1 file: a.mp4: cannot be opened as video"),
     (lambda folder: hazards.one_frame(folder / "a.mp4"), "a.mp4: 1 frames decode, a clip needs at least 45"),
 ])  # fmt: skip
@@ -129,6 +128,15 @@ def test_zero_clips_say_why(make: object, sentence: str, tmp_path: Path, workspa
     make(tmp_path / "sources")  # type: ignore[operator]
     with pytest.raises(RunError, match=sentence):
         curate(tmp_path / "sources", workspace)
+
+
+def test_a_folder_without_footage_is_told_before_anything_is_done(tmp_path: Path, workspace: Workspace) -> None:
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "notes.txt").write_text("none")
+    with pytest.raises(InputError, match="no clips: the source folder holds no video files"):
+        curate(tmp_path / "sources", workspace)
+    with pytest.raises(InputError, match="no clips: the source folder holds no pictures"):
+        check_sources([SourceSpec("folder", {"folder": str(tmp_path / "sources"), "media": "image"})])
 
 
 def test_a_missing_source_folder_is_one_sentence(tmp_path: Path) -> None:

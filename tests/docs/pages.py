@@ -13,6 +13,8 @@ PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sor
 PROGRAMS = (".", "inpaintbench", "make", "python", "pip", "mkdocs", "export", "jq", "docker")
 COUNTED = ("docs/tutorials/", "docs/how-to/use_from_python.md")
 """Pages that bring their own footage, so that what they count is the same everywhere."""
+MADE = frozenset(f"docs/{name}.md" for name in re.findall(r'DOCS / "(\w+)\.md"', (ROOT / "scripts" / "tables.py").read_text()))
+"""Pages that ``scripts/tables.py`` makes whole: ``tests/wings/test_docs.py`` compares them with what it makes."""
 CLAIM = "claim"
 """Language of a comment ``<!-- true: EXPRESSION -->``: what the sentence above says, of what the page has printed and written."""
 SHELLS = ("", "sh", "bash")
@@ -86,14 +88,21 @@ def _without_comment(line: str) -> str:
     return re.sub(r"\s+#\s.*$", "", line).strip()
 
 
+# Digits within names (H.264, E2FGVI, CC-BY-4.0) and years are no counts.
 _NUMBER = re.compile(
-    r"\d|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|quarter|wins?|loses?|beats?)\b", re.IGNORECASE
+    r"(?<![\w.:/-])(?!(?:19|20)\d\d\b)\d[\d.,]*(?![\w-]*[A-Z])|\d+x\d+|\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|"
+    r"(?:thir|four|fif|six|seven|eigh|nine)teen|twenty|thirty|fifty|hundreds?|thousands?|millions?|dozen|half|quarter|"
+    r"an? (?:minute|hour|day)|wins?|loses?|beats?)\b",
+    re.IGNORECASE,
 )
 
 
 def unproved(text: str) -> list[str]:
-    """Paragraphs of a page's text that say a number or who wins, without a claim or why nothing can prove it (``said:``)."""
-    prose = re.sub(r"^ *```.*?^ *```$|^#[^\n]*$", "", text, flags=re.MULTILINE | re.DOTALL)
+    """Paragraphs of a page's text that say a number or who wins, without a claim or why nothing can prove it (``said:``).
+
+    The list of installed packages is made by ``scripts/sbom.py`` and compared by ``tests/test_packaging.py``.
+    """
+    prose = re.sub(r"^ *```.*?^ *```$|^#[^\n]*$|<!-- installed packages.*<!-- end of", "", text, flags=re.MULTILINE | re.DOTALL)
     paragraphs = re.split(r"\n{2,}(?!<!--)|\n(?=\d\. )", prose)
     bare = {
         text: re.sub(r"`[^`]*`|\]\([^)]*\)|!\[[^\]]*\]|SHA-256|^\d\. |<!--.*?-->", "", text, flags=re.DOTALL)

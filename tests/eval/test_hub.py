@@ -16,7 +16,7 @@ from scoring_probes import write_items
 from web_server import Answer, WebServer
 
 from inpaintbench import frozen
-from inpaintbench.cli.reporting import parse_viewed, view
+from inpaintbench.cli.viewing import parse_viewed, view
 from inpaintbench.errors import InputError, NetworkError
 from inpaintbench.eval.scoring.parts import frozen_or_hub
 from inpaintbench.workbench.server import Server

@@ -34,6 +34,17 @@ def say(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blo
     return [Attribute(payload["name"], "said", payload["says"], None, "say", "1")]
 
 
+def reread(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """One row with the bytes of the blob ``payload["blob"]``."""
+    size = blobs.proved(payload["blob"]).stat().st_size
+    return [Attribute(payload["blob"], "size", float(size), None, "reread", "1")]
+
+
+def name(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
+    """One row that names the blob ``payload["blob"]``, which it does not look at."""
+    return [Attribute("naming", "named", 1.0, None, "name", "1", payload["blob"])]
+
+
 def limit(payload: Mapping[str, Any], *, parameters: Mapping[str, Any], blobs: Blobs) -> list[Attribute]:
     """One row with the bytes of private memory that this process may have; -1 = any number."""
     return [Attribute(payload["name"], "limit", float(resource.getrlimit(resource.RLIMIT_DATA)[0]), None, "limit", "1")]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from datasets import Video, load_dataset
 from publishing_data import contents, make_dataset
@@ -16,6 +18,7 @@ from torch.utils.data import DataLoader
 
 from inpaintbench import frozen, manifest, video
 from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.export import layout
 from inpaintbench.export.freeze import seal
 from inpaintbench.export.verify import verify
 from inpaintbench.files import file_sha256
@@ -64,6 +67,37 @@ def test_the_content_is_that_of_the_canonical_json_of_everything(in_shards: Call
     assert manifest.content_of(made) == content_id(list(made.items), slices, dict(made.left_out), dict(made.recipe))
     other = replace(made, items=tuple({**row, "fill": 7} for row in made.items))
     assert manifest.content_of(other) not in ("", manifest.content_of(made))
+
+
+ODD_WORDS = ['say "so"', "a\\b", "\u202e", "tab\t", "\x7f", "", None, "plain"]
+
+
+def test_rows_as_they_lie_there_have_the_content_of_their_canonical_json(tmp_path: Path) -> None:
+    dataset = frozen.load(make_dataset(tmp_path))
+    rows = [
+        dict(dataset.items[0]) | {"item_id": f"i{place}", "author": word, "frames": 1 + place, "encode_psnr_db": 10.0**-place}
+        | {"attributes": {"word": word}, "hole_is_given": bool(place % 2), "second_hole_file_names": []}
+        for place, word in enumerate(ODD_WORDS)
+    ]  # fmt: skip
+    table = pa.Table.from_pylist([layout.flat(row) for row in rows], layout.row_schema(rows))
+    for start in (0, 3):
+        texts = bytes(manifest._joined(manifest._texts_of_rows(table.slice(start)))).decode()
+        assert texts == "".join(f",{canonical_json(row)}" for row in rows[start:])
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("item_id", "a/b"), ("clip_id", ".."), ("frames", 0), ("fps", math.inf), ("fps", math.nan), ("fill", 256),
+     ("split", "other"), (frozen.SHOWN, 1.5), ("hole_file_name", "../x.mp4"), ("hole_file_name", "./"),
+     ("second_hole_file_names", ["holes/x.mp4"]), ("attributes", {"joints": ["knee"]}),
+     ("attributes", {"second_holes": [{"area": 1.0}]}), ("attributes", {"second_holes": [{"hole_sha256": "d"}]})],
+)  # fmt: skip
+def test_rows_that_could_not_be_read_are_not_written(tmp_path: Path, column: str, value: Any) -> None:
+    rows = [dict(row) | {"second_hole_file_names": []} for row in frozen.load(make_dataset(tmp_path)).items]
+    rows[1][column] = value
+    table = pa.Table.from_pylist([layout.flat(row) for row in rows], layout.row_schema(rows))
+    with pytest.raises(VerifyError, match=r"is damaged|cannot lie in a dataset"):
+        manifest._texts_of_rows(table)
 
 
 def test_equal_contents_are_equal_bytes(in_shards: Callable[..., Path], tmp_path: Path) -> None:

@@ -20,8 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
+from inpaintbench.annotate.rehearsal import filled
 from inpaintbench.annotate.study import load
 
 RETRY_SECONDS = 0.1
@@ -170,7 +173,7 @@ class Browser:
 
 async def rate(browser: Browser, result: Result, *, wanted: int, seed: int, moves: bool) -> None:
     """Answer until ``wanted`` answers of this run are stored or there is nothing more."""
-    rng = random.Random(seed)
+    rng, draws = random.Random(seed), np.random.default_rng(seed)
     while not browser.cookie:  # five a second enter from one address
         with contextlib.suppress(ConnectionError):
             await browser.join()
@@ -182,7 +185,7 @@ async def rate(browser: Browser, result: Result, *, wanted: int, seed: int, move
         card = work["queue"][0]
         fields = {
             "submission_id": str(uuid.UUID(int=rng.getrandbits(128), version=4)), "lease_id": card["lease_id"],
-            "given": filled(card["question"]["form"], rng), "seconds": 1.5, "watched_frames": card["media"]["frames"],
+            "given": filled(card["question"]["form"], draws), "seconds": 1.5, "watched_frames": card["media"]["frames"],
             "dropped_frames": 0, "plays": 1.0, "stuttered": False,
         }  # fmt: skip
         told = await browser.insist("/api/answers", fields, result, moves=moves)
@@ -191,17 +194,6 @@ async def rate(browser: Browser, result: Result, *, wanted: int, seed: int, move
         work = told["work"]
         done += 1
     browser.close()
-
-
-def filled(form: dict[str, Any], rng: random.Random) -> dict[str, str]:
-    """A random answer to every part that is asked."""
-    given: dict[str, str] = {}
-    for part in form["parts"]:
-        if part["when"] is None or given.get(part["when"][0]) == part["when"][1]:
-            given[part["name"]] = rng.choice(part["options"])["value"]
-            if given[part["name"]] == part["text_with"]:
-                given[f"{part['name']}_text"] = "in a few words"
-    return given
 
 
 def invite_many(folder: Path, count: int, *, database: str | None = None) -> list[str]:

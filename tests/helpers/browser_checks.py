@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,32 @@ class OpenPage:
 def unfold(page: Any) -> None:
     """Open the parts of a page of which the titles alone are seen."""
     page.evaluate("for (const one of document.querySelectorAll('details.part')) one.open = true")
+
+
+def sheets(pdf: bytes) -> list[str]:
+    """The letters on each sheet of a PDF that Chromium made, in the order it draws them, without spaces between words."""
+    objects = {int(number): body for number, body in re.findall(rb"(?s)\n(\d+) 0 obj\n(.*?)\nendobj", pdf)}
+
+    def stream(number: bytes) -> bytes:
+        return zlib.decompress(objects[int(number)].split(b"stream\n", 1)[1])
+
+    letters: dict[bytes, dict[int, str]] = {}
+    for name, font in set(re.findall(rb"/(F\d+) (\d+) 0 R", pdf)):
+        known = stream(re.findall(rb"/ToUnicode (\d+) 0 R", objects[int(font)])[0])
+        table = letters[name] = {}
+        for part in re.findall(rb"(?s)beginbfchar(.*?)endbfchar", known):
+            for one, to in re.findall(rb"<(\w+)> <(\w+)>", part):
+                table[int(one, 16)] = bytes.fromhex(to.decode()).decode("utf-16-be")
+        for first, last, to in (tuple(int(one, 16) for one in row) for row in re.findall(rb"<(\w+)> <(\w+)> <(\w+)>", known)):
+            table |= {one: chr(to + one - first) for one in range(first, last + 1)}
+    texts = []
+    for number in re.findall(rb"/Type /Page\b(?s:.*?)/Contents (\d+) 0 R", pdf):
+        text, table = "", {}
+        for name, glyphs in re.findall(rb"/(F\d+) \S+ Tf|<([0-9A-Fa-f]+)>", stream(number)):
+            table = letters[name] if name else table
+            text += "".join(table.get(int(glyphs[at : at + 4], 16), "?") for at in range(0, len(glyphs), 4))
+        texts.append(text)
+    return texts
 
 
 CONTROLS = """() => [...document.querySelectorAll(

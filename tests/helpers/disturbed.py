@@ -40,7 +40,7 @@ def run_disturbed(
         for _ in range(rng.randint(1, 3)):
             _wait_for_workers(run)
             time.sleep(rng.uniform(*pause_seconds))
-            if done.workers_killed < worker_kills and (workers := _children(run.pid)):
+            if done.workers_killed < worker_kills and (workers := workers_of(run.pid)):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(rng.choice(workers), signal.SIGKILL)
                     done.workers_killed += 1
@@ -61,11 +61,11 @@ def run_disturbed(
 
 def _wait_for_workers(run: subprocess.Popen[bytes]) -> None:
     """Until it has begun to work or is over: what is killed while it starts loses nothing."""
-    while run.poll() is None and not _children(run.pid):
+    while run.poll() is None and not workers_of(run.pid):
         time.sleep(0.05)
 
 
-def _children(parent: int) -> list[int]:
+def workers_of(parent: int) -> list[int]:
     """Processes that a process has spawned as workers; the resource tracker is not one."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):

@@ -16,6 +16,18 @@ from inpaintbench import manifest
 from inpaintbench.files import file_sha256
 
 Fields = dict[str, Any]
+# Names that would do something where they were taken for markup, for a path, or for more than words.
+NAMES = {
+    "a script": "</title></script><script>window.broken = 1; document.title = 'broken in'</script>",
+    "a picture": '"><img src=x onerror="window.broken = 1"><b class=hostile>',
+    "quotes": 'it\'s "so" `${window.broken = 1}` {{7*7}} %s',
+    "out of the folder": "../../../etc/passwd",
+    "slashes": "a/b\\c//d?e=f#g&h;i|j~k",
+    "for the terminal": "\x1b[2J\x1b]0;owned\x07 \x00 \x9b31m\r\n end",
+    "backwards": "\u202egpj.exe\u2066\u200f",
+    "long": "x" * 300,
+    "an address": "javascript:window.broken=1",
+}
 DEEP = 200_000
 # A control sequence that clears a terminal, one that sets its title, and letters that are shown backwards.
 TRICKS = "\x1b[2J\x1b]0;owned\x07evil\u202egpj.exe\u2066\u200f\x9b31m\r"

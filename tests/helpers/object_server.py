@@ -7,12 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 from urllib.request import Request, urlopen
 
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+_SKEWED = b"<Error><Code>RequestTimeTooSkewed</Code><Message>too large a difference</Message></Error>"
 KEY, SECRET = "AKIATESTONLY0000HUSH", "hush-hush/secret+of+the+tests=="
 
 
@@ -25,7 +28,8 @@ class ObjectServer:
         asked: method and path of every request, since it was last cleared.
         sent: bytes of bodies of answers.
         every: which requests fail: every third, say; 0 = none does.
-        kinds: how they fail, by turns: by status, late, or cut off in the middle.
+        kinds: how they fail, by turns: by status, late, cut off in the middle, or as signed at another time than the server's.
+        ahead: its clock is by so many seconds ahead of the machine's.
     """
 
     address: str
@@ -33,6 +37,7 @@ class ObjectServer:
     sent: int = 0
     every: int = 0
     kinds: tuple[str, ...] = ("500", "503", "late", "cut")
+    ahead: int = 0
     faults: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -57,12 +62,24 @@ class ObjectServer:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             start(f"{fault} Fault", [("Content-Type", "application/xml"), ("Content-Length", "0")])
             return [b""]
+        if fault == "skewed":
+            start("403 Forbidden", [("Content-Type", "application/xml"), ("Content-Length", str(len(_SKEWED)))])
+            return [_SKEWED]
         if fault == "late":
             time.sleep(0.5)
-        body = b"".join(application(environ, start))
+
+        def started(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            return start(status, [(name, self._moved(name, value)) for name, value in headers], *rest)
+
+        body = b"".join(application(environ, started))
         with self._lock:
             self.sent += len(body)
         return _half(body) if fault == "cut" and len(body) > 1 else [body]
+
+    def _moved(self, name: str, value: str) -> str:
+        if name.lower() not in ("date", "last-modified"):
+            return value
+        return format_datetime(parsedate_to_datetime(value) + timedelta(seconds=self.ahead), usegmt=True)
 
 
 def _half(body: bytes) -> Iterator[bytes]:

@@ -72,7 +72,7 @@ class Together(Probe):
         return self.measure_together([view])[0]
 
     def level(self, view: ItemView) -> float:
-        return float(view.shared.stored("probe level", partial(self.found, view))[0])
+        return float(view.shared.stored(view.truth, "probe level", partial(self.found, view))[0])
 
     def found(self, view: ItemView) -> np.ndarray:
         self.mark(f"truth {view.item_id}")

@@ -233,6 +233,21 @@ def test_whether_there_is_a_card_is_told_without_loading_anything(tmp_path: Path
         assert not any(torch_networks.on_card(compute) for compute in asked)
 
 
+def test_fewer_digits_are_faster_on_a_card_and_on_processors_with_units_for_matrices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(torch_networks, "_CARDS", (tmp_path / "card",))
+    monkeypatch.setattr(torch_networks, "_PROCESSOR", tmp_path / "cpuinfo")
+    assert torch_networks.faster(CPU) is None
+    (tmp_path / "cpuinfo").write_text("model name\t: some\nflags\t\t: fpu avx512_bf16 amx_tile\n")
+    assert torch_networks.faster(CPU) is None
+    (tmp_path / "cpuinfo").write_text("model name\t: some\nflags\t\t: fpu avx512_bf16 amx_bf16\nflags: none\n")
+    assert [torch_networks.faster(compute) for compute in (CPU, Compute())] == ["bf16", "bf16"]
+    (tmp_path / "card").touch()
+    assert [torch_networks.faster(compute) for compute in (CPU, Compute())] == ["bf16", "tf32"]
+
+
 def test_segments_are_expandable_where_pytorch_knows_them() -> None:
     assert torch_networks.segments("2.0.1") == {}
     assert torch_networks.segments("2.8.0+cu128") == {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}

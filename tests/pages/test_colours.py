@@ -12,8 +12,8 @@ from inpaintbench.pages.colours import COLOURS, DARK_PALETTE, KNOWN, MARKERS, PA
 from inpaintbench.pages.page import TOKENS, asset
 from inpaintbench.pages.plots import LIGHT
 
-# Ground of dark pages.
-GROUND = "#0f1216"
+# Ground and panels of light and of dark pages.
+WHITES, DARKS = ("#ffffff", "#f6f7f9"), ("#0f1216", "#171b21")
 NAMES = st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=30, unique=True)
 # Machado, Oliveira and Fernandes (2009), severity 1, of linear RGB: protan-, deuteran-, tritanopia; least distance in OKLab.
 SIGHTS = (
@@ -70,15 +70,12 @@ def test_usual_companies_share_no_colour(company: list[str]) -> None:
     assert len({look.marker for look in styles.values()}) >= min(len(company), len(MARKERS)) - 2
 
 
-@pytest.mark.parametrize(("palette", "on_white", "on_dark"), [(PALETTE, 2.2, 2.5), (DARK_PALETTE, 0, 3)], ids=["light", "dark"])
-def test_colours_are_apart_for_all_kinds_of_sight_and_from_the_ground(
-    palette: tuple[str, ...], on_white: float, on_dark: float
-) -> None:
+@pytest.mark.parametrize(("palette", "grounds"), [(PALETTE, WHITES), (DARK_PALETTE, DARKS)], ids=["light", "dark"])
+def test_colours_are_apart_for_all_kinds_of_sight_and_from_the_ground(palette: tuple[str, ...], grounds: tuple[str, ...]) -> None:
     linear = light(*palette, REFERENCE)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    assert (1.05 / (luminance + 0.05)).min() >= on_white
-    ground = (light(GROUND) @ [0.2126, 0.7152, 0.0722]).item()
-    assert ((luminance + 0.05) / (ground + 0.05)).min() >= on_dark
+    own, under = (shades @ [0.2126, 0.7152, 0.0722] + 0.05 for shades in (linear, light(*grounds)))
+    contrast = own[:, None] / under
+    assert np.maximum(contrast, 1 / contrast).min() >= 3
     for sight, least in (*SIGHTS, (np.eye(3), 0.15)):
         lab = oklab(linear @ np.array(sight).T)
         distance = np.linalg.norm(lab[:, None] - lab[None], axis=-1) + np.eye(len(lab))
@@ -86,7 +83,7 @@ def test_colours_are_apart_for_all_kinds_of_sight_and_from_the_ground(
 
 
 def test_a_method_keeps_its_hue_in_the_dark() -> None:
-    moved = np.linalg.norm(oklab(light(*PALETTE)) - oklab(light(*DARK_PALETTE)), axis=-1)
+    moved = np.linalg.norm((oklab(light(*PALETTE)) - oklab(light(*DARK_PALETTE)))[:, 1:], axis=-1)
     assert moved.max() < 0.1  # far less than any two colours are apart
 
 
@@ -95,7 +92,8 @@ def test_the_stylesheet_and_paper_have_the_same_colours() -> None:
     for name, white, dark in zip(COLOURS, PALETTE, DARK_PALETTE, strict=True):
         assert f"{name[4:-1]}: light-dark({white}, {dark});" in tokens
         assert LIGHT[name[6:-1]] == white
-    assert f"--ground: light-dark(#ffffff, {GROUND});" in tokens
+    for name, pair in zip(("ground", "panel"), zip(WHITES, DARKS, strict=True), strict=True):
+        assert f"--{name}: light-dark({', '.join(pair)});" in tokens
 
 
 def light(*colours: str) -> np.ndarray:

@@ -67,7 +67,7 @@ def test_a_build_that_cannot_be_done_changes_nothing_and_one_workspace_holds_one
         (("build", "reinpaint", "--sources", str(tmp_path / "none"), "--size", "96", "--out", out), "does not exist"),
         (("build", "reinpaint", "--demo", "--saved-masks", str(tmp_path / "none"), "--out", out), "no folder of masks"),
         (("build", "humans", "--demo", "--out", out), "holds a 'reinpaint' benchmark; choose another"),
-        (("build", "devil", "--sources", str(tmp_path), "--out", out), "holds a 'reinpaint' benchmark; choose another"),
+        (("build", "devil", "--sources", str(tmp_path), "--out", out), "holds no video files"),
     ):
         done = run_here(*arguments)
         assert (done.returncode, sentence in done.stderr) == (1, True), done.stderr

@@ -12,7 +12,7 @@ KINDS: Mapping[str, tuple[str, set[str]]] = {
         "FETCHERS",
         {"base", "commands", "contract", "flickr_client", "installation", "places", "recheck", "source", "step"},
     ),
-    "inpaintbench.wings.chalearn.annotated_people": ("POSE_READERS", {"base", "matlab_child", "source"}),
+    "inpaintbench.wings.chalearn.annotated_people": ("POSE_READERS", {"base", "contract", "matlab_child", "source"}),
 }
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import re
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote_plus, unquote
 
+import cv2
 import numpy as np
 import pytest
-from browser_checks import OpenPage, serious_findings
+from browser_checks import OpenPage, serious_findings, sheets
+from playwright.sync_api import Error as PlaywrightError
 from tests.workbench.conftest import RUNS
 
 from inpaintbench import video
@@ -21,6 +26,7 @@ from inpaintbench.workspace import Workspace
 
 LOADED = "() => document.body.dataset.drawn !== undefined && document.querySelector('tr[data-item]')"
 PLAYS = "() => document.querySelector('.comparison').dataset.loading === undefined && document.querySelector('.pane canvas')"
+ANY = "() => new URLSearchParams(location.hash.slice(1)).getAll('f').find((one) => one.startsWith('any~'))"
 # What a reader has set, read off the page.
 SEEN = """() => {
   const all = (query, of) => [...document.querySelectorAll(query)].map(of);
@@ -35,6 +41,8 @@ SEEN = """() => {
     axes: all('[data-axis]', (one) => one.value), rows: all('tr[data-item]', (one) => one.dataset.item),
     frame: document.querySelector('.time').textContent,
     wipe: document.querySelector('.control.wipe').getAttribute('aria-pressed'),
+    over: document.querySelector('select.against').selectedOptions[0]?.textContent,
+    manner: all('[data-manner][aria-pressed=true]', (one) => one.dataset.manner),
     zoom: document.querySelector('.control.zoom').dataset.value,
     tiles: all('.pane:not([hidden]) .name', (one) => one.textContent),
     outline: document.querySelector('.control.outline').getAttribute('aria-pressed'),
@@ -94,13 +102,19 @@ def test_a_copied_address_restores_the_view_elsewhere(browser: Any, server: Serv
     box = page.locator(".pane canvas").first.bounding_box()
     page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.6 * box["height"])
     page.wait_for_timeout(700)
+    page.keyboard.press("e")
+    page.wait_for_function("() => [...document.querySelectorAll('.pane .name')].some((one) => one.textContent.includes('×4'))")
+    page.wait_for_function(PLAYS)
+    page.locator("select.against").select_option(label="over navier_stokes ×4 from truth")
+    page.wait_for_timeout(700)
     before = page.evaluate(SEEN)
+    assert "×4 from truth | navier_stokes ×4" in before["tiles"][0]
     assert before["metric"] == "ssim"
     assert before["zoom"] == "3×"
     assert before["wipe"] == before["outline"] == "true"
     assert len(before["filters"]) == 4
     place = page.evaluate("location.hash")
-    for letter in ("r", "q", "m", "b", "s", "t", "f", "o", "x", "i", "n", "k", "z", "h"):
+    for letter in ("r", "q", "m", "b", "s", "t", "f", "o", "x", "i", "n", "k", "a", "z", "h"):
         assert f"{letter}=" in place.replace("#", "&"), letter
     other = opened(browser, server, place)
     other.page.wait_for_function(PLAYS)
@@ -138,6 +152,47 @@ def test_an_effect_filters_to_its_axis_and_shows_its_pair_in_step(browser: Any, 
     tab.context.close()
 
 
+def test_two_levels_of_an_axis_leave_what_is_said_of_effects_as_it_is(browser: Any, paired_server: Server) -> None:
+    told = []
+    for state, shown in (("", "16 items"), ("&f=a|axis.size~low~", "8 of 16 items")):
+        tab = opened(browser, paired_server, f"#r=0/run&u=1{state}")
+        tab.page.locator(".effect").wait_for()
+        assert tab.page.locator("[data-count]").inner_text() == shown
+        told.append(tab.page.locator("[data-effectrows]").inner_text())
+        assert tab.complaints == []
+        tab.context.close()
+    assert told[0] == told[1]
+    assert "comparisons on 16 items" in told[0]
+
+
+def test_a_range_of_scores_takes_the_claims_away(browser: Any, paired_server: Server) -> None:
+    tab = opened(browser, paired_server, "#r=0/run&b=telea&u=1&f=a|frames~0~9")
+    page, leads = tab.page, tab.page.locator("[data-leads]")
+    page.wait_for_function("() => / to /.test(document.querySelector('[data-leads] tbody')?.innerText)")
+    page.evaluate("location.hash += '&f=d|navier_stokes~-99~99'")
+    for place in ("leads", "effectrows"):
+        page.wait_for_function(f"() => document.querySelector('[data-{place}]').innerText.includes('chosen by the scores')")
+    assert " to " not in leads.locator("tbody").inner_text()
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_beside_the_films_names_are_whole_and_few_films_take_few_words(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&b=navier_stokes&i=")
+    page = tab.page
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function(LOADED)
+    page.locator("tr[data-item]").first.click()
+    page.wait_for_function(PLAYS)
+    page.locator(".leads [title*=sources]").first.wait_for()
+    assert page.locator(".leads [title*=sources]").first.inner_text() == "too few films"
+    label = page.locator(".leads tbody label", has_text="navier_stokes")
+    assert label.bounding_box()["height"] < 30, "a name without a space is on one line"
+    assert max(row.bounding_box()["height"] for row in page.locator(".leads tbody tr").all()) < 80
+    assert tab.complaints == []
+    tab.context.close()
+
+
 def test_words_of_a_strip_are_chosen_one_after_the_other(browser: Any, paired_server: Server) -> None:
     tab = opened(browser, paired_server, "#r=0/run")
     page = tab.page
@@ -159,11 +214,38 @@ def test_unlike_runs_are_refused_on_the_page(browser: Any, server: Server) -> No
     tab.context.close()
 
 
+def test_marks_of_an_axis_are_told_apart_where_values_are_close(browser: Any, server: Server) -> None:
+    tab = OpenPage(browser, "about:blank")
+    tab.page.add_init_script(
+        "window.drawn = new Set(); const fill = CanvasRenderingContext2D.prototype.fillText;"
+        "CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { drawn.add(text); fill.call(this, text, ...at); }"
+    )
+    tab.page.goto(f"http://127.0.0.1:{server.server_port}/#r=0/runs/a")
+    tab.page.wait_for_function("() => drawn.size > 9")
+    assert {"10.02", "10.06", "10.09", "10.12", "10.15"} <= set(tab.page.evaluate("[...drawn]"))
+    tab.context.close()
+
+
+def test_a_note_that_is_refused_says_why_and_stays(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    tab.page.wait_for_selector("[data-leads] tbody td")
+    tab.page.locator("aside .edit").first.click()
+    form = tab.page.locator(".notes:popover-open")
+    form.locator("[name=note]").fill("a" * 10_000)
+    before = form.bounding_box()["height"]
+    form.locator("button").first.click()
+    form.and_(tab.page.locator("[data-refused*='texts of at most']")).wait_for()
+    assert form.bounding_box()["height"] > before + 12  # a line of text more
+    assert len(form.locator("[name=note]").input_value()) == 10_000
+    assert server.bench.notes.read()["things"] == {}
+    tab.context.close()
+
+
 def test_names_of_strangers_stay_words(browser: Any, server: Server) -> None:
     trick = "<img src=x onerror=\"document.title='broken in'\">"
     server.bench.notes.annotate("0/runs/a", {"name": trick, "note": trick, "tags": trick})
     tab = opened(browser, server, f"#r=0/runs/a&t={trick}&s={trick}&f=v|telea~{trick}")
-    tab.page.wait_for_selector("[data-leads] td")
+    tab.page.wait_for_selector("[data-leads] tbody td")
     assert trick in tab.page.locator("aside").inner_text()
     assert tab.page.locator("aside img, main img").count() == 0
     assert tab.page.title() == "inpaintbench view"
@@ -203,9 +285,10 @@ def test_a_dataset_is_looked_at_and_flagged(browser: Any, server: Server, tmp_pa
     tab.page.wait_for_function("() => document.querySelector('[data-flags]').textContent !== ''")
     item = tab.page.locator("[data-from]").inner_text()
     assert server.bench.notes.read()["flags"] == [{"subject": item, "name": "look_again", "value": "yes"}]
+    clip = f"c{item.removeprefix('i')}"
     labels = tmp_path / "labels.csv"
     labels.write_text(tab.page.evaluate("async () => (await fetch('/api/flags.csv')).text()"))
-    assert labels.read_text() == f"subject,name,value\n{item},look_again,yes\n"
+    assert labels.read_text() == f"subject,name,value\n{clip},look_again,yes\n"
     assert tab.page.locator("tr[data-item]:has(.tag.flagged)").count() == 1
     tab.page.locator("[name=flagged]").click()
     assert tab.page.locator("tr[data-item]").count() == 1
@@ -231,14 +314,19 @@ def test_what_is_set_by_dragging_stays_on_the_way_to_the_button(browser: Any, se
             page.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=3)
             press()
 
+    def zoomed() -> list[float]:
+        return [float(one) for one in _letter(page, "z").split("~")]
+
     drag((0.5, 0.5), (0.25, 0.5))
+    _beyond(tab, "location.hash.includes('z=3') && !location.hash.includes('z=3%7E')")  # it keeps to the hole
+    drag((0.8, 0.5), (0.79, 0.49))
+    _beyond(tab, "location.hash.includes('z=3%7E')")
+    before = zoomed()
     drag((0.8, 0.5), (0.6, 0.3))
     place = page.evaluate("location.hash")
     page.locator("[data-action=copy]").hover()
-    asked = dict(part.split("=") for part in unquote(place).removeprefix("#").split("&"))
-    wipe, zoom = float(asked["k"].split("~")[1]), [float(one) for one in asked["z"].split("~")]
-    assert wipe == pytest.approx(0.25, abs=0.02)
-    assert zoom == [3, pytest.approx(0.6, abs=0.02), pytest.approx(0.6, abs=0.02)]
+    assert float(_letter(page, "a")) == pytest.approx(0.25, abs=0.02)
+    assert zoomed() == [3, *(pytest.approx(min(one + 0.1, 1), abs=0.02) for one in before[1:])]
     page.evaluate(
         "() => Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
     )
@@ -263,8 +351,17 @@ def test_two_runs_are_held_against_each_other_by_method(browser: Any, server: Se
     assert lead.inner_text() != ""
     assert page.locator("[data-leads] tr", has_text="navier_stokes").locator("td").nth(1).inner_text() == ""
     told = page.locator("[data-against] span").inner_text()
-    assert "Gone: blank; new: navier_stokes; telea: radius_pixels 9, by default in a." in told
+    assert "Gone: blank; new: navier_stokes; telea: radius_pixels 9, 3.0 (the default) in a." in told
     assert "Δ telea · b" in [one.strip(" ↑↓") for one in page.locator(".rows thead th").all_inner_texts()]
+    page.locator("tr[data-item]").first.click()
+    page.wait_for_function(PLAYS)
+    assert page.locator("[data-basis]").is_hidden()
+    page.locator("[data-manner=difference]").click()
+    for base in ("blank", "telea · b"):
+        page.locator("[data-basis]").select_option(base)
+        _beyond(tab, f"[...document.querySelectorAll('.pane .name')].some((one) => one.textContent.endsWith('×4 from {base}'))")
+        assert f"g={quote_plus(base)}" in page.evaluate("location.hash")
+    page.locator("[data-action=close]").first.click()
     page.locator("aside input[value='0/runs/c']").click()
     _beyond(
         tab, "!document.querySelector('[data-against] button') && document.querySelectorAll('[data-leads] tbody tr').length === 6"
@@ -273,8 +370,239 @@ def test_two_runs_are_held_against_each_other_by_method(browser: Any, server: Se
     tab.context.close()
 
 
+def _letter(page: Any, name: str) -> str:
+    return str(page.evaluate("(name) => new URLSearchParams(location.hash.slice(1)).get(name) ?? ''", name))
+
+
+def test_a_base_stays_when_a_run_is_ticked_and_goes_with_its_own(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&b=telea&o=d|blank~up&f=v|telea~0~99")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    page.locator("aside input[value='0/runs/b']").click()
+    page.locator("[data-leads] thead th", has_text="less telea · a").wait_for()
+    _beyond(tab, "location.hash.includes('telea+%C2%B7+a')")
+    assert (_letter(page, "b"), _letter(page, "f"), _letter(page, "o")) == ("telea · a", "v|telea · a~0~99", "d|blank~up")
+    assert "telea · a: 0.00 to 99.00" in page.locator("[data-chips]").inner_text()
+    assert page.locator(".rows th[aria-sort=ascending]").inner_text().startswith("Δ blank")
+    page.locator("[data-leads] tr", has_text="telea · a").locator("input").uncheck()  # hidden, and still what others are less
+    page.locator("[data-leads] thead th", has_text="less telea · a").wait_for()
+    _beyond(tab, "!document.querySelector('.rows thead').textContent.includes('Δ telea · a')")
+    assert _letter(page, "b") == "telea · a"
+    page.locator("aside input[value='0/runs/a']").click()
+    page.locator("[data-leads] thead th", has_text="Difference").wait_for()
+    _beyond(tab, "document.querySelectorAll('[data-leads] tbody tr').length === 2")
+    assert [_letter(page, name) for name in "bof"] == ["", "", ""]
+    assert page.locator("[data-order]").input_value() == "worst"
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_box_over_several_methods_filters_both_ways(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    page.wait_for_selector("[data-leads] .base")
+    for low, kept in ((0.6, ["any"]), (0.12, [])):  # a flat one is meant across alone
+        page.locator("[data-scatter]").scroll_into_view_if_needed()
+        plot = page.locator("[data-scatter] canvas").bounding_box()
+        page.mouse.move(plot["x"] + 2, plot["y"] + 0.1 * plot["height"])
+        page.mouse.down()
+        page.mouse.move(plot["x"] + plot["width"] - 2, plot["y"] + low * plot["height"], steps=4)
+        page.mouse.up()
+        keys = "() => new URLSearchParams(location.hash.slice(1)).getAll('f').map((one) => one.split('~')[0])"
+        page.wait_for_function(f"() => ({keys})().length === {1 + len(kept)}")
+        assert page.evaluate(keys)[1:] == kept
+        if kept:
+            assert "of any method" in page.locator("[data-chips]").inner_text()
+            low_end, high_end = map(float, page.evaluate(ANY).split("~")[1:])
+            joined = server.bench.joined({"runs": ["0/runs/a"]})
+            columns = [joined.values["psnr/hole", name] for name in ("telea", "blank")]
+            passing = [str(at) for at in range(3) if any(low_end <= one[at] <= high_end for one in columns)]
+            rows = page.locator("tr[data-item]").evaluate_all("(all) => all.map((one) => one.dataset.item)")
+            assert sorted(rows) == passing
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_items_are_found_by_name_and_id_together(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    tab.page.wait_for_function(LOADED)
+    for text, count in (("film 1.mp4 i1", 1), ("i1  film 1", 1), ("film i", 3), ("1.mp4 i2", 0)):
+        tab.page.locator("[data-bar] [name=text]").fill(text)
+        tab.page.wait_for_function(f"() => document.querySelectorAll('tr[data-item]').length === {count}")
+    tab.context.close()
+
+
+def test_the_curve_over_time_has_the_colours_of_now(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&n=1")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.wait_for_selector(".curves-plot")
+    look = "() => document.querySelector('.curves-plot').toDataURL()"
+    light = page.evaluate(look)
+    page.locator("[data-action=scheme]").click()
+    dark = page.evaluate(look)
+    assert dark != light
+    page.locator("[data-action=scheme]").click()
+    assert page.evaluate(look) == light
+    if browser.browser_type.name == "firefox":
+        return  # its driver changes no colour scheme of the system
+    page.evaluate("document.documentElement.style.colorScheme = ''")
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"(dark) => ({look})() === dark", arg=dark)
+    tab.context.close()
+
+
+def test_paper_is_light_whole_and_as_wide_as_it_is(browser: Any, server: Server) -> None:
+    if browser.browser_type.name == "firefox":
+        pytest.skip("its driver emulates no paper")
+    place = "#r=0/runs/a&r=0/runs/b&r=0/runs/c&r=0/runs/d&b=blank&i=i1&n=1"
+    tab = opened(browser, server, place, color_scheme="dark", viewport={"width": 1280, "height": 500})
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.wait_for_selector("[data-leads] tbody td")
+    page.evaluate("""async () => {
+      const { Table } = await import('/static/items/table.js');
+      const { Items } = await import('/static/items/data.js');
+      const ids = Array.from({ length: 90 }, (_, at) => `id${at}.`);
+      const facts = [{ key: 'size', label: 'Heldhole', numeric: true, values: ids.map((_, at) => at / 7) }];
+      const none = { facts, values: {}, slices: [], methods: [], quantities: [], styles: {} };
+      const many = document.createElement('div');
+      many.id = 'many';
+      many.style.height = '300px';
+      document.body.append(many);
+      window.many = new Table(many, { open() {}, sort() {} });
+      const items = Items.listed({ ids, names: ids, sources: ids, ...none, kind: '' });
+      items.choose('', [], '');
+      const order = Int32Array.from(ids.keys());
+      const show = () => window.many.show(
+        { items, order, columns: ['a|size'], by: 'item', falling: false, item: null, looks: {} });
+      show();
+      matchMedia('print').addEventListener('change', show);
+    }""")
+    assert page.locator("#many tr[data-item]").count() < 60
+    for landscape in (False, True):
+        printed = [text for text in sheets(page.pdf(format="A4", landscape=landscape)) if re.search(r"id\d+\.", text)]
+        assert len(printed) > 1
+        assert set(re.findall(r"id\d+\.", "".join(printed))) == {f"id{at}." for at in range(90)}
+        assert all("Heldhole" in text for text in printed)
+    assert page.locator("#many tr[data-item]").count() < 60
+    bright = "() => getComputedStyle(document.body).color.match(/[0-9]+/g).every((one) => Number(one) < 90)"
+    assert not page.evaluate(bright)
+    page.set_viewport_size({"width": 980, "height": 700})  # A4 across, whose table is the widest
+    page.emulate_media(media="print", color_scheme="dark")
+    page.wait_for_function("() => document.querySelectorAll('#many tr[data-item]').length === 90")
+    assert page.evaluate(bright)
+    assert tab.sticks_out() == 0
+    assert page.locator(".rows .dot").first.evaluate("(one) => getComputedStyle(one).printColorAdjust") == "exact"
+    assert page.locator("[data-action=copy]").is_hidden()
+    page.emulate_media(media="screen")
+    page.wait_for_function("() => document.querySelectorAll('#many tr[data-item]').length < 60")
+    tab.context.close()
+
+
+def test_what_is_hidden_on_the_screen_is_on_no_paper(browser: Any, server: Server) -> None:
+    if browser.browser_type.name == "firefox":
+        pytest.skip("its driver emulates no paper")
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&m=blank&m=navier_stokes&i=i1&n=1&z=3~1~1&a=0.4")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.wait_for_selector("[data-leads] tr.off")
+    page.wait_for_selector(".pane.main[hidden]", state="attached")
+    page.emulate_media(media="print")
+    assert page.locator("[data-leads] tr.off").first.is_hidden()
+    assert page.locator(".pane.main[hidden]").is_hidden()
+    assert page.locator(".pane.main:not([hidden])").is_visible()
+    tab.context.close()
+
+
+def test_a_wipe_names_what_it_lies_over_once(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&i=i1&n=1&a=0.5")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    _beyond(tab, "document.querySelector('select.against').options.length === 6")
+    words = page.locator("select.against option").all_inner_texts()
+    assert words[0] == "over truth"
+    assert len({*words}) == len(words)
+    page.locator("select.against").select_option(label="over blank")
+    _beyond(tab, "document.querySelector('.pane .name').title.includes('blank')")
+    names = page.locator(".pane.main .name").all_inner_texts()
+    assert sorted(names) == ["blank", "navier_stokes | blank", "telea · a | blank", "telea · b | blank"]
+    tab.context.close()
+
+
+def test_zoom_keeps_to_the_hole_until_it_is_dragged(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&n=1")
+    page = tab.page
+    page.wait_for_function(PLAYS)
+    page.keyboard.press("z")
+    _beyond(tab, "location.hash.includes('z=3')")
+    assert _letter(page, "z") == "3"
+    told = server.bench.shown({"runs": ["0/runs/a"], "item": ["i1"]})
+    x, y = told["centres"][0]
+    assert (x, y) != (0.5, 0.5)
+    other = opened(browser, server, page.evaluate("location.hash"))
+    other.page.wait_for_function(PLAYS)
+    # Pixels: Firefox writes a tag of the page into its PNG.
+    look = """() => {
+      const { width, height } = document.querySelector('.pane canvas');
+      return String(document.querySelector('.pane canvas').getContext('2d').getImageData(0, 0, width, height).data);
+    }"""
+    page.wait_for_timeout(300)
+    assert other.page.evaluate(look) == page.evaluate(look)
+    place = [min(max((share - 1 / 6) / (2 / 3), 0), 1) for share in (x, y)]
+    third = opened(browser, server, f"#r=0/runs/a&i=i1&n=1&z=3~{place[0]}~{place[1]}")
+    third.page.wait_for_function(PLAYS)
+    third.page.wait_for_timeout(300)
+    assert third.page.evaluate(look) == page.evaluate(look)
+    for one in (tab, other, third):
+        one.context.close()
+
+
+def test_buttons_have_words_and_menus_stay_on_the_page(browser: Any, server: Server) -> None:
+    for width in (1280, 390):
+        tab = opened(browser, server, "#r=0/runs/a&i=i1", viewport={"width": width, "height": 844})
+        page = tab.page
+        page.wait_for_function(PLAYS)
+        for button in page.locator(".control:visible").all():
+            word = button.locator(".word").inner_text()
+            assert (button.get_attribute("aria-label") or "").startswith(word)
+            assert word in (button.get_attribute("data-tip") or "")
+        for name in ("Range", "Columns"):
+            page.locator("summary", has_text=name).click()
+            box = page.locator("details[open].menu > div").bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        assert tab.sticks_out() == 0
+        tab.context.close()
+    names = "(all) => all.every((one) => one.checkVisibility() && one.scrollWidth <= one.clientWidth + 1)"
+    tab = opened(browser, server, "#r=0/runs/a", viewport={"width": 390, "height": 844})
+    tab.page.wait_for_function(LOADED)
+    assert tab.page.locator(".rows .item :is(button, .from)").evaluate_all(names)
+    tab.page.evaluate("() => Object.defineProperty(navigator, 'clipboard', {value: {writeText: async () => undefined}})")
+    tab.page.locator("[data-action=copy]").click()
+    tab.page.locator("[data-live]", has_text="it opens on this machine alone").wait_for()
+    tab.context.close()
+
+
 def _beyond(tab: OpenPage, words: str) -> None:
     tab.page.wait_for_function(f"() => {words}")
+
+
+def _drag(tab: OpenPage, plot: Any, over: Callable[[float, float], tuple[tuple[float, float], tuple[float, float]]]) -> None:
+    """Drag over a plot until a filter stands: on a busy machine the page still moves below the pointer at first."""
+    chips = tab.page.locator("[data-chips] .chip")
+    for _ in range(4):
+        box = plot.bounding_box()
+        (x, y), (to_x, to_y) = over(box["width"], box["height"])
+        tab.page.mouse.move(box["x"] + x, box["y"] + y)
+        tab.page.mouse.down()
+        tab.page.mouse.move(box["x"] + to_x, box["y"] + to_y, steps=4)
+        tab.page.mouse.up()
+        with suppress(PlaywrightError):
+            chips.first.wait_for(timeout=8000)
+            return
+    raise AssertionError("no filter stands after four drags")
 
 
 def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, server: Server) -> None:
@@ -284,23 +612,14 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
     page.wait_for_selector("[data-leads] .base")  # what comes last and moves what is below it
     assert page.locator("tr[data-item]").count() == 3
     strip = page.locator(".strip").first
-    box = strip.locator("canvas").bounding_box()
-    page.mouse.move(box["x"] + 1, box["y"] + 20)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 20, steps=4)
-    page.mouse.up()
-    _beyond(tab, "document.querySelectorAll('[data-chips] .chip').length === 1")
+    _drag(tab, strip.locator("canvas"), lambda width, height: ((1, 20), (0.4 * width, 20)))
+    assert page.locator("[data-chips] .chip").count() == 1
     some = page.locator("tr[data-item]").count()
     assert 0 < some < 3
     assert page.locator("[data-count]").inner_text() == f"{some} of 3 items"
     page.locator("[data-chips] .chip").click()
     _beyond(tab, "document.querySelectorAll('tr[data-item]').length === 3")
-    plot = page.locator("[data-scatter] canvas").bounding_box()
-    page.mouse.move(plot["x"] + 50, plot["y"] + 10)
-    page.mouse.down()
-    page.mouse.move(plot["x"] + 0.6 * plot["width"], plot["y"] + plot["height"] - 30, steps=4)
-    page.mouse.up()
-    _beyond(tab, "document.querySelectorAll('[data-chips] .chip').length > 0")
+    _drag(tab, page.locator("[data-scatter] canvas"), lambda width, height: ((50, 10), (0.6 * width, height - 30)))
     page.locator("[data-chips] .chip").last.click()
     _beyond(tab, "document.querySelectorAll('tr[data-item]').length === 3")
     for how in ("ascending", "descending"):
@@ -335,8 +654,104 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
     tab.context.close()
 
 
+def test_the_keys_of_pictures_difference_copy_and_flag(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&i=i1")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    page.wait_for_function(PLAYS)
+    for on in (True, False):
+        page.keyboard.press("g")
+        assert page.locator("[data-action=grid]").get_attribute("aria-pressed") == str(on).lower()
+        assert (page.locator(".pictures").is_visible(), page.locator(".rows").is_visible()) == (on, not on)
+    for on in (True, False):
+        page.keyboard.press("d")
+        page.wait_for_function(PLAYS)
+        assert page.locator("[data-manner=difference]").get_attribute("aria-pressed") == str(on).lower()
+        assert ("&k=difference" in page.evaluate("location.hash")) == on
+    page.evaluate(
+        "() => Object.defineProperty(navigator, 'clipboard', {value: {writeText: async (text) => { window.copied = text; }}})"
+    )
+    page.keyboard.press("c")
+    page.locator("[data-live]", has_text="The link is copied").wait_for()
+    assert page.evaluate("window.copied === location.href")
+    for flags in ([{"subject": "i1", "name": "look_again", "value": "yes"}], []):
+        page.keyboard.press("x")
+        page.wait_for_function(
+            f"() => (document.querySelector('[data-flags]').textContent !== '') === {str(bool(flags)).lower()}"
+        )
+        assert server.bench.notes.read()["flags"] == flags
+    page.locator("[data-bar] [name=text]").focus()
+    page.keyboard.type("gdcx")  # in a field they are letters
+    assert page.locator(".rows").is_visible()
+    assert server.bench.notes.read()["flags"] == []
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_on_a_phone_the_column_that_rows_are_sorted_by_is_in_sight(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&o=spread~down", viewport={"width": 390, "height": 844})
+    page = tab.page
+    page.wait_for_function(LOADED)
+    inside = """() => {
+      const place = (one) => document.querySelector(one).getBoundingClientRect();
+      const [head, box] = [place('.rows thead th:not([aria-sort=none])'), place('.rows')];
+      return head.left >= box.left && head.right <= box.right + 1;
+    }"""
+    page.wait_for_function(inside)
+    page.locator("[data-order]").select_option("worst")
+    page.wait_for_function("() => document.querySelector('.rows th[aria-sort=ascending]')?.textContent.startsWith('Mean')")
+    page.wait_for_function(inside)
+    tab.context.close()
+
+
+def test_missing_kinds_are_no_points_and_ranges_are_numbers(browser: Any, server: Server, paired_server: Server) -> None:
+    """A run of the pairs has no item without a level; one is taken away, and the axis has its two kinds alone."""
+    tab = opened(browser, paired_server, "#r=0/run&x=a|axis.size")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    ends = """async () => {
+      const { Scatter } = await import('/static/items/charts.js');
+      const node = document.createElement('div');
+      document.body.append(node);
+      const plot = new Scatter(node, { choose() {}, open() {} });
+      const words = { numeric: false, words: ['high', 'low'], column: Uint16Array.of(0, 1, 65535), label: 'Level' };
+      const scores = { numeric: true, column: Float32Array.of(1, 2, 3), label: 'PSNR' };
+      const look = { colour: '--fill' };
+      const left = Int32Array.of(0, 1, 2);
+      plot.show({ names: [] }, [{ x: words, y: scores, name: 'one', look }], left, 2, { x: 'Level', y: 'PSNR' });
+      return [plot.across, [...plot.series[0].xs]];
+    }"""
+    across, places = page.evaluate(ends)
+    assert across == [-0.5, 1.5]
+    assert places[:2] == [0, 1]
+    assert places[2] != places[2]
+    page.locator("summary", has_text="Range").click()
+    assert page.locator("[name=of] option[value='d|telea']").is_disabled()
+    page.locator("[name=low]").press_sequentially("abc")
+    assert page.locator("[name=low]").input_value() == ""
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.name") != "low"
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_a_click_on_an_item_shows_its_films_on_a_phone(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a", viewport={"width": 390, "height": 800}, color_scheme="dark")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    page.locator("[data-action=scheme]").click()
+    assert page.evaluate("document.documentElement.style.colorScheme") == ("light" if dark else "dark")
+    page.locator("tr[data-item]").first.click()
+    page.wait_for_function(PLAYS)
+    top = page.locator(".look-head").bounding_box()["y"]
+    assert 0 <= top < 400
+    assert tab.complaints == []
+    tab.context.close()
+
+
 def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, server: Server, tmp_path: Path) -> None:
-    tab = opened(browser, server, "#r=0/runs/a&i=i1&s=low&b=telea")
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&n=2&s=low&b=telea")
     page = tab.page
     page.wait_for_function(PLAYS)
     page.evaluate("""() => {
@@ -344,7 +759,11 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
       HTMLAnchorElement.prototype.click = function () { window.given.push([this.download, this.href]); };
     }""")
     found = {}
-    for action, name in (("csv", "items.csv"), ("figure", "plot.svg"), ("page", "what-i-see.html"), ("film", "i1.mp4")):
+    shots = ("frame", "film-1-i1-telea-blank-frame-2.png"), ("film", "film-1-i1-telea-blank.mp4")
+    _beyond(tab, "document.querySelector('.time').textContent.startsWith('2 / 3')")
+    page.keyboard.press("w")
+    _beyond(tab, "location.hash.includes('a=0.5')")
+    for action, name in (("csv", "items.csv"), ("figure", "plot.svg"), ("page", "what-i-see.html"), *shots):
         page.locator("[data-menu=export] > summary").click()
         page.locator(f"[data-action={action}]").click()
         _beyond(tab, f"window.given.some(([name]) => name === '{name}')")
@@ -367,7 +786,7 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
     for row in rows:
         for method in ("telea", "blank"):
             assert float(row[f"psnr/hole {method}"]) == pytest.approx(known[row["item"], method], rel=1e-6)
-    told = page.evaluate("async () => (await import('/static/items/data.js')).csv([['=1+1', -3.5, NaN, null, 'a,b']])")
+    told = page.evaluate("async () => (await import('/static/items/numbers.js')).csv([['=1+1', -3.5, NaN, null, 'a,b']])")
     assert told == '\'=1+1,-3.5,,,"a,b"\n'
     assert found["plot.svg"].startswith(b"<svg")
     assert found["plot.svg"].count(b"<path") > len(rows)
@@ -378,12 +797,27 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
     lead = server.bench.leads({"runs": ["0/runs/a"]}, {"key": "psnr/hole", "base": "telea", "items": places})["rows"]
     assert "Less telea" in text
     assert f"{next(row['lead'] for row in lead if row['name'] == 'blank')['mean']:.2f}".replace("-", "") in text
-    (tmp_path / "film.mp4").write_bytes(found["i1.mp4"])
+    (tmp_path / "film.mp4").write_bytes(found["film-1-i1-telea-blank.mp4"])
     frames = video.read_frames(tmp_path / "film.mp4")
     assert frames.shape[0] == 3
     assert frames[:, 2:20, 4:60].max() > 150  # a name stands above the first film
+    picture = cv2.imdecode(np.frombuffer(found["film-1-i1-telea-blank-frame-2.png"], np.uint8), cv2.IMREAD_COLOR)
+    assert picture.shape[0] > 4 * frames.shape[1]  # so large that names have room
+    assert picture[2:20, 4:60].max() > 150
     assert tab.complaints == []
     tab.context.close()
+    (tmp_path / "seen.html").write_text(text)
+    sent = OpenPage(browser, (tmp_path / "seen.html").as_uri())
+    sent.page.wait_for_function(PLAYS)
+    _beyond(sent, "document.querySelector('.time').textContent.startsWith('2 / 3')")
+    assert sent.page.locator(".control.wipe").get_attribute("aria-pressed") == "true"
+    assert sent.page.locator(".pane:not([hidden]) .name").first.inner_text() == "telea | blank"
+    sent.page.keyboard.press("z")
+    _beyond(sent, "document.querySelector('.control.zoom').dataset.value === '3×'")
+    sent.page.keyboard.press("ArrowRight")
+    _beyond(sent, "document.querySelector('.time').textContent.startsWith('3 / 3')")
+    assert (sent.complaints, sent.fetched(tmp_path)) == ([], [])
+    sent.context.close()
 
 
 def test_a_page_shows_its_films_to_who_has_the_token(browser: Any, world: Path, tmp_path: Path) -> None:
@@ -428,7 +862,7 @@ def test_firefox_opens_a_pair_and_plays_it(firefox: Any, server: Server) -> None
 def test_axe_finds_nothing_serious(browser: Any, server: Server, scheme: str, width: int) -> None:
     tab = opened(browser, server, "#r=0/runs/a&b=telea&i=i0&n=1", color_scheme=scheme, viewport={"width": width, "height": 844})
     tab.page.wait_for_function(PLAYS)
-    tab.page.wait_for_selector("[data-leads] td")
+    tab.page.wait_for_selector("[data-leads] tbody td")
     assert serious_findings(tab.page) == []
     assert (tab.complaints, tab.sticks_out()) == ([], 0)
     tab.context.close()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -19,10 +20,11 @@ from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.unfinished import Plan
 from inpaintbench.frozen import GROUP
+from inpaintbench.pages.words import signed
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Attribute, Clip, Prediction, Score
 from inpaintbench.workbench.finding import Folders
-from inpaintbench.workbench.joining import Joined, of_dataset, of_runs, of_workspace, progress
+from inpaintbench.workbench.joining import Joined, of_board, of_dataset, of_runs, of_workspace, progress
 from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
@@ -108,12 +110,6 @@ def test_runs_of_two_versions_are_compared_on_what_both_have(world: Path) -> Non
     assert found.values["psnr/hole", "telea · a"].tolist() == found.values["psnr/hole", "telea · of_later"].tolist()
 
 
-def test_runs_without_a_common_protocol_are_not_compared(own: Path) -> None:
-    shutil.rmtree(own / "runs" / "b" / "tables" / "scores")
-    with pytest.raises(InputError, match=r"nothing was scored yet in b: run"):
-        joined(own, "runs/a", "runs/b")
-
-
 def test_scores_of_other_protocols_are_not_compared(own: Path) -> None:
     _rewritten(own / "runs" / "b", protocol="lama")
     with pytest.raises(InputError, match=r"have no protocol in common \(a under devil/corrected; b under lama\)"):
@@ -160,13 +156,95 @@ def test_what_failed_is_told_before_anything_is_scored(own: Path) -> None:
     assert found.failures == [([one.label for one in found.methods].index("telea"), found.ids.index("i1"), "it was too hard")]
 
 
-def test_a_run_without_anything_shows_the_items_and_stands_beside_none(own: Path) -> None:
+def test_a_run_without_anything_shows_the_items_and_says_so_beside_others(own: Path) -> None:
     Workspace(own / "runs" / "empty")
     shutil.copy(own / "runs" / "a" / "dataset.sha256", own / "runs" / "empty")
     alone = joined(own, "runs/empty")
     assert (alone.kind, alone.methods, len(alone.ids)) == ("run", [], 3)
-    with pytest.raises(InputError, match="nothing was scored yet in empty: run"):
-        joined(own, "runs/a", "runs/empty")
+    beside = joined(own, "runs/a", "runs/empty")
+    assert [one.run for one in beside.methods] == ["0/runs/a"] * 2
+    assert any(one.startswith("Nothing was scored yet in empty") for one in beside.sentences)
+
+
+def test_what_is_predicted_alone_stands_beside_what_is_scored(own: Path) -> None:
+    shutil.rmtree(own / "runs" / "b" / "tables" / "scores")
+    found = joined(own, "runs/a", "runs/b")
+    assert {one.name for one in found.methods} == {"telea · a", "blank", "telea · b", "navier_stokes"}
+    assert np.isnan(found.values["psnr/hole", "telea · b"]).all()
+    assert not np.isnan(found.values["psnr/hole", "telea · a"]).any()
+    words = f"`inpaintbench eval run --for scores {own / 'waves'} --run {own / 'runs' / 'b'}`"
+    assert f"Nothing was scored yet in b: {words}." in found.sentences
+
+
+def test_means_stand_beside_each_other_over_common_items(own: Path, tmp_path: Path) -> None:
+    found = joined(own, "runs/a", "runs/b")
+    found.values["psnr/hole", "telea · b"] = np.array([np.nan, 30.0, np.nan])
+    found.values["psnr/hole", "navier_stokes"] = np.full(3, np.nan)
+    names = [one.name for one in found.methods]
+    assert found.common("psnr/hole", names, [0, 1, 2]) == [1]
+    assert found.common("psnr/hole", ["telea · a", "blank"], [2, 0]) == [2, 0]
+    assert found.common("psnr/hole", ["navier_stokes"], [2, 0]) == [2, 0]
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    with mock.patch.object(bench, "joined", return_value=found):
+        asked = {"key": "psnr/hole", "items": [0, 1, 2], "base": "blank"}
+        rows = bench.leads({}, asked)["rows"]
+        assert {row["name"]: row["mean"]["n"] for row in rows} == dict.fromkeys(names, 1) | {"navier_stokes": 0}
+        assert rows[0]["note"] == "All means are over the 1 item of 3 that every shown method has a value of."
+        rows = bench.leads({}, asked | {"methods": ["blank", "telea · a"]})["rows"]
+        assert {row["mean"]["n"] for row in rows if row["name"] in ("blank", "telea · a")} == {3}
+        assert rows[0]["note"] == ""
+
+
+def test_what_changed_beyond_chance_in_further_metrics_is_told_beside_the_one_that_is_looked_at(
+    own: Path, tmp_path: Path
+) -> None:
+    found = joined(own, "runs/a")
+    keys = [one.key for one in found.quantities if one.ranked and one.region == "hole"]
+    noise = np.random.default_rng(0).normal(size=12)
+    each = [str(place) for place in range(12)]
+    found = replace(found, ids=each, sources=each, names=each)
+    for one in found.quantities:
+        for name, less in (("telea", 0.0), ("blank", noise if one.key == keys[0] else 1 + 0.1 * noise)):
+            found.values[one.key, name] = np.zeros(12) + less
+    told = found.elsewhere(keys[0], "telea", "blank", list(range(12)))
+    assert [one.key for one, _ in told][: len(keys) - 1] == keys[1:]
+    assert all(lead.mean == pytest.approx(-1, abs=0.1) and lead.interval_high < 0 for _, lead in told)
+    assert keys[0] not in {one.key for one, _ in found.elsewhere(keys[1], "telea", "blank", list(range(12)))}  # is chance
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    with mock.patch.object(bench, "joined", return_value=found):
+        page = bench.leads_page({}, {"key": keys[0], "items": list(range(12)), "base": "blank"})
+    one = told[0][0]
+    assert f"{one.label} {signed(told[0][1].mean, one.decimals)} {'worse' if one.higher else 'better'}</span>" in " ".join(
+        page.split()
+    )
+
+
+def test_films_stand_from_the_worst_by_the_methods_that_are_shown(own: Path) -> None:
+    found = joined(own, "runs/a")
+    measure = next(one for one in found.quantities if one.key == "psnr/hole")
+    found.values["psnr/hole", "telea"] = np.array([30.0, 20.0, np.nan])
+    found.values["psnr/hole", "blank"] = np.array([10.0, 16.0, 1.0])
+    found.names, found.sources = ["a", "b", "c"], ["1", "2", "3"]
+    assert found.films(measure, ["telea"], [0, 1, 2]) == [("b", 20.0, 1), ("a", 30.0, 1)]
+    assert found.films(measure, ["telea", "blank"], [0, 1]) == [("b", 18.0, 1), ("a", 20.0, 1)]
+    assert found.films(measure._replace(higher=False), ["telea"], [0, 1]) == [("a", 30.0, 1), ("b", 20.0, 1)]
+    found.sources = ["1", "1", "3"]
+    assert found.films(measure, ["telea"], [0, 1, 2]) == [("a", 25.0, 2)]
+
+
+def test_films_count_a_method_once_however_many_runs_have_it(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    bench, query = Bench([own], tmp_path / "cache"), {"runs": ["0/runs/a", "0/runs/b"]}
+    asked = {"key": "psnr/hole", "items": [0, 1, 2]}
+    told = bench.leads(query, asked)
+    assert sorted(told["once"]) == ["navier_stokes", "telea · a"]
+    once = bench.leads(query, asked | {"methods": ["telea · a", "navier_stokes"]})
+    assert once["once"] == []
+    assert told["films"] == once["films"]
+    assert "telea · a" in (words := bench.leads_page(query, asked).partition("by the mean of ")[2])
+    assert "so that each method counts once" in words
 
 
 def test_a_damaged_table_is_one_sentence_and_hides_nothing_else(own: Path, tmp_path: Path) -> None:
@@ -199,6 +277,16 @@ def test_differences_are_paired_and_have_no_interval_from_few_sources(world: Pat
     assert lead.reason is not None
     assert "3 sources" in lead.reason
     assert any("needs at least 6" in one for one in found.sentences)
+
+
+def test_columns_of_a_leaderboard_are_called_as_metrics_are(tmp_path: Path) -> None:
+    (tmp_path / "board").mkdir()
+    (tmp_path / "board" / "leaderboard.json").write_text("{}")
+    facts = [{"method": name, "slice": "all", "n": at, "psnr": 30.0 + at, "psnr.place": at} for at, name in enumerate("ab")]
+    rows = [{"id": fact["method"], "attributes": fact} for fact in facts]
+    with mock.patch("inpaintbench.workbench.joining.attribute_at", return_value=lambda path: ("Board", "Of two.", rows)):
+        found = of_board(Folders([tmp_path]), "0/board")
+    assert [one.label for one in found.facts] == ["Method", "Items", "PSNR", "PSNR, place"]
 
 
 def test_a_run_in_progress_shows_what_is_there(own: Path) -> None:

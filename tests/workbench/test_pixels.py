@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from held_back_films import make_films
 from inpaintbench import frozen, video
 from inpaintbench.export.holding_back import hold_back
 from inpaintbench.types import Prediction
+from inpaintbench.workbench import pixels
 from inpaintbench.workbench.exporting import film
 from inpaintbench.workbench.pixels import ItemMedia, Part, sheet, thumb_of
 from inpaintbench.workspace import Workspace
@@ -46,6 +50,17 @@ def test_a_prediction_without_a_truth_plays_in_its_input(held: tuple[Path, Path,
     assert thumb_of(media, item, parts, tmp_path).stat().st_size > 0
 
 
+def test_films_side_by_side_show_the_pictures_alone(held: tuple[Path, Path, str], tmp_path: Path) -> None:
+    public, run, item = held
+    media = ItemMedia(public, tmp_path)
+    parts = [*media.parts(item), Part("mine", "mine", run)]
+    given = media.frames(item, parts[0])
+    assert given is not None
+    height, width = given.shape[1:3]
+    whole = video.read_frames(film(tmp_path, media, item, parts))
+    assert whole.shape[1] * whole.shape[2] == 2 * width * (height + 24)  # two pictures with their names and nothing else
+
+
 def test_what_is_made_under_another_protocol_or_at_the_same_time_is_another_file(
     held: tuple[Path, Path, str], tmp_path: Path
 ) -> None:
@@ -60,6 +75,34 @@ def test_what_is_made_under_another_protocol_or_at_the_same_time_is_another_file
     assert found[0] == found[2] != found[1]
     assert all(video.read_frames(path).shape[0] == 3 for path in [*films, *(tmp_path / "cache" / name for name in found)])
     assert len(list((tmp_path / "cache").iterdir())) == 5  # two films, what is told of them, and a labelled one
+
+
+def test_what_several_ask_for_at_once_is_made_once(
+    held: tuple[Path, Path, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, run, item = held
+    made, write, draw = [], pixels._make, pixels._write_thumb
+
+    def slowly(*given: Any) -> None:
+        made.append("film")
+        time.sleep(0.3)
+        write(*given)
+
+    def drawn(path: Path, frames: Any) -> None:
+        made.append("thumb")
+        time.sleep(0.3)
+        draw(path, frames)
+
+    monkeypatch.setattr(pixels, "_MAKING", threading.Semaphore(8))
+    monkeypatch.setattr(pixels, "_make", slowly)
+    monkeypatch.setattr(pixels, "_write_thumb", drawn)
+    media = ItemMedia(root, tmp_path)
+    parts = [*media.parts(item), Part("mine", "mine", run)]
+    with ThreadPoolExecutor(8) as pool:
+        films = [pool.submit(sheet, media, tmp_path, item, parts) for _ in range(4)]
+        thumbs = [pool.submit(thumb_of, media, item, parts, tmp_path) for _ in range(4)]
+        assert len({film.result()["file"] for film in films}) == len({thumb.result() for thumb in thumbs}) == 1
+    assert sorted(made) == ["film", "thumb"]
 
 
 def test_a_method_without_a_prediction_is_named(held: tuple[Path, Path, str], tmp_path: Path) -> None:

@@ -5,24 +5,33 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import shutil
 import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import cv2
+import numpy as np
 import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
 
 from inpaintbench import video
+from inpaintbench.curation.sheets import import_labels
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.scoring.predict import LOGS
+from inpaintbench.pages.words import interval, number
+from inpaintbench.types import Clip, Corruption
+from inpaintbench.workbench import exporting
 from inpaintbench.workbench.exporting import two_reports
-from inpaintbench.workbench.finding import Folders
+from inpaintbench.workbench.finding import Folders, Thing
+from inpaintbench.workbench.joining import Joined
 from inpaintbench.workbench.notes import FILE
 from inpaintbench.workbench.server import Bench, Server, opening
+from inpaintbench.workspace import Workspace
 
 
 def asked(server: Server, path: str, body: object = None, **heads: str) -> tuple[int, bytes, dict[str, str]]:
@@ -45,9 +54,10 @@ def report(folder: Path, values: dict[str, dict[str, float | None]]) -> None:
 
 
 def test_everything_below_a_folder_is_found(server: Server) -> None:
-    found = [(one["kind"], one["key"]) for one in told(server, "/api/things")["things"]]
+    things = server.bench.listed()["things"]
+    found = [(one["kind"], one["key"]) for one in things]
     assert {("dataset", "0/waves"), ("dataset", "0/other"), *(("run", f"0/runs/{name}") for name in "abcdef")} <= set(found)
-    run = next(one for one in told(server, "/api/things")["things"] if one["key"] == "0/runs/a")
+    run = next(one for one in things if one["key"] == "0/runs/a")
     assert run["dataset"] == "0/waves"
     assert run["predicted"] == {"blank": 3, "telea": 3}
     status, page, heads = asked(server, f"/files/{run['page']}")
@@ -101,7 +111,8 @@ def test_a_difference_is_from_the_base_and_says_so(server: Server) -> None:
 def test_the_other_of_a_pair_stands_beside_it(server: Server, tmp_path: Path) -> None:
     one, other = _head(server, "runs=0/runs/a")["ids"][:2]
     shown = told(server, f"/api/sheet?runs=0/runs/a&item={one}&methods=telea&beside={other}")
-    names = ["truth", "input", "telea", f"truth ({other[:6]})", f"telea ({other[:6]})"]
+    names = [name for part in ("truth", "input", "telea") for name in (part, f"{part} ({other[:6]})")]
+    assert shown["group"] == 2
     assert [player["label"] for player in shown["players"]] == names
     alone = told(server, f"/api/sheet?runs=0/runs/a&item={other}&methods=telea")
     pictures = []
@@ -145,11 +156,15 @@ def test_a_set_is_made_ready_without_being_sent(server: Server) -> None:
 
 
 def test_means_and_differences_come_from_the_server(server: Server) -> None:
-    rows = told(server, "/api/leads?runs=0/runs/b", {"key": "psnr/hole", "base": "telea", "items": [0, 1]})["rows"]
+    question = {"key": "psnr/hole", "base": "telea", "items": [0, 1]}
+    rows = server.bench.leads({"runs": ["0/runs/b"]}, question)["rows"]
     assert [row["name"] for row in rows] == ["navier_stokes", "telea"]
     assert rows[0]["lead"]["n"] == 2
     assert rows[0]["lead"]["mean"] == pytest.approx(rows[0]["mean"]["mean"] - rows[1]["mean"]["mean"])
     assert rows[1]["lead"] is None
+    status, page, _ = asked(server, "/api/leads?runs=0/runs/b", question)
+    assert (status, page.count(b"<tr>"), page.count(b">base</button>")) == (200, 3, 1)
+    assert f"<b>{number(rows[0]['mean']['mean'], 2)}</b>" in page.decode()
     status, data, _ = asked(server, "/api/leads?runs=0/runs/b", {"key": "psnr/hole", "items": [99]})
     assert (status, json.loads(data)["sentence"]) == (400, "there are no such items")
 
@@ -163,16 +178,48 @@ def test_unlike_datasets_are_refused_with_a_sentence(server: Server) -> None:
 def test_notes_tags_and_flags_are_kept_in_one_file(own: Path) -> None:
     bench = Bench([own], own)
     before = set(own.rglob("*"))
-    bench.notes.annotate("0/runs/a", {"name": "Monday", "note": "with a larger radius", "tags": "weekly, telea"})
+    bench.notes.annotate("run 0/runs/a", {"name": "Monday", "note": "with a larger radius", "tags": "weekly, telea"})
     flags = bench.notes.flag("c0", "look_again", "yes")
     assert flags == [{"subject": "c0", "name": "look_again", "value": "yes"}]
     assert set(own.rglob("*")) - before == {own / FILE}
     assert next(one for one in bench.listed()["things"] if one["key"] == "0/runs/a")["notes"]["name"] == "Monday"
-    assert bench.notes.labels_csv() == "subject,name,value\nc0,look_again,yes\n"
+    both = {"runs": ["0/runs/a", "0/runs/b"]}
+    assert {"telea · Monday", "telea · b"} <= {one.name for one in bench.joined(both).methods}
+    bench.notes.annotate("run 0/runs/a", {"name": ""})
+    assert "telea · a" in {one.name for one in bench.joined(both).methods}
+    Workspace(own / "runs" / "a", create=False).write_table("clips", "split", [], Clip)
+    bench.notes.annotate("workspace 0/runs/a", {"name": "Films"})
+    shared = {one["kind"]: one["notes"].get("name") for one in bench.listed()["things"] if one["key"] == "0/runs/a"}
+    assert shared.get("run") is None
     bench.notes.flag("c0", "look_again", "")
-    assert bench.notes.labels_csv() == "subject,name,value\n"
+    assert bench.notes.read()["flags"] == []
     with pytest.raises(InputError, match="a note has no 'colour'"):
         bench.notes.annotate("0/runs/a", {"colour": "red"})
+
+
+def test_flags_of_items_are_labels_of_their_clips(pairs: Path, tmp_path: Path) -> None:
+    """`curation label` takes the file as it is: one value a clip and name, of the clips that are open alone."""
+    root = Path(shutil.copytree(pairs / "data", tmp_path / "ours" / "data")).parent
+    workspace = Workspace(root / "workspace")
+    clips = [Clip(f"c{at}", "s", 0, 3, 25.0, 64, 48, 3, "0" * 64, "", "", 0, 99.0) for at in range(2)]
+    workspace.write_table("clips", "split", clips, Clip)
+    (tmp_path / "cache").mkdir()
+    bench = Bench([root], tmp_path / "cache")
+    for subject, name, value in (
+        ("i0low", "look_again", "yes"), ("i0high", "look_again", "yes"), ("i1low", "fault", "blurred"), ("c1", "fault", "dark"),
+        ("i5low", "look_again", "yes"), ("elsewhere", "look_again", "yes"),
+    ):  # fmt: skip
+        bench.notes.flag(subject, name, value)
+    ours = "subject,name,value\nc0,look_again,yes\nc1,fault,blurred; dark\n"
+    assert bench.labels_csv({"workspace": ["0/workspace"]}) == ours
+    assert bench.labels_csv({"dataset": ["0/data"]}) == f"{ours}c5,look_again,yes\n"
+    assert bench.labels_csv({}) == f"{ours}c5,look_again,yes\nelsewhere,look_again,yes\n"
+    (tmp_path / "labels.csv").write_text(ours)
+    rows = import_labels(workspace, tmp_path / "labels.csv")
+    assert [(row.subject_id, row.value) for row in rows] == [("c0", "yes"), ("c1", "blurred; dark")]
+    for name, value, why in (("camera_motion", "1", "is measured, not labelled"), ("size_level", "yes", "choose from low, high")):
+        with pytest.raises(InputError, match=why):
+            bench.notes.flag("c0", name, value)
 
 
 def test_what_is_seen_can_be_sent(server: Server, tmp_path: Path) -> None:
@@ -181,16 +228,89 @@ def test_what_is_seen_can_be_sent(server: Server, tmp_path: Path) -> None:
     assert (status, heads["Content-Type"]) == (200, "video/mp4")
     (tmp_path / "film.mp4").write_bytes(data)
     assert len(video.read_frames(tmp_path / "film.mp4")) == 3
-    film = {"runs": ["0/runs/b"], "item": [item]}
-    body = {"items": [0, 1], "key": "psnr/hole", "label": "PSNR", "words": "<b>two</b>", "film": film}
-    status, page, _ = asked(server, f"/api/page?{query}", body)
-    assert status == 200
-    assert b"data:video/mp4;base64," in page
-    assert b"&lt;b&gt;two" in page
     points = {"navier_stokes": [1, 2, None]}
     figure = {"x": {"title": "x", "values": points}, "y": {"title": "PSNR", "values": points}}
+    columns = [
+        {"label": "Lead", "decimals": 2, "signed": True, "values": [0.2, None]}, {"label": "A", "values": ["<i>low</i>", None]},
+    ]  # fmt: skip
+    body = {"items": [0, 1], "key": "psnr/hole", "label": "PSNR", "words": "<b>two</b>", "film": f"{query}&item={item}"}
+    status, page, _ = asked(server, f"/api/page?{query}", body | {"plot": figure, "columns": columns})
+    assert status == 200
+    assert b"data:video/mp4;base64," in page
+    assert b"data:image/svg+xml;base64," in page
+    for words in ("&lt;b&gt;two", "+0.20", "&lt;i&gt;low"):
+        assert words.encode() in page
     status, svg, heads = asked(server, f"/api/figure?{query}", figure)
     assert (status, heads["Content-Type"], svg[:4]) == (200, "image/svg+xml", b"<svg")
+
+
+def test_a_film_that_is_sent_shows_what_is_seen(server: Server, tmp_path: Path) -> None:
+    """Errors four times as bright, and the other item of a pair, as on the page."""
+    items = _head(server, "runs=0/runs/a")["ids"]
+    frames = {}
+    for more in ("", "&manner=error", f"&beside={items[1]}"):
+        (tmp_path / "film.mp4").write_bytes(asked(server, f"/api/film?runs=0/runs/a&item={items[0]}{more}")[1])
+        frames[more] = video.read_frames(tmp_path / "film.mp4")
+    plain, error, pair = frames.values()
+    assert plain.shape == error.shape
+    assert abs(plain.astype(int) - error).mean() > 20
+    assert pair[0].size > 1.5 * plain[0].size
+
+
+def test_one_frame_is_sent_with_the_names_of_its_films(server: Server) -> None:
+    """Of the part that is zoomed to, each pixel as it is: the same in the half of the picture that the whole has there."""
+    query = f"runs=0/runs/a&item={_head(server, 'runs=0/runs/a')['ids'][0]}&frame=1"
+    pictures = {}
+    for more in ("", "&factor=2&x=1&y=1", "&manner=error"):
+        status, data, heads = asked(server, f"/api/frame?{query}{more}")
+        assert (status, heads["Content-Type"]) == (200, "image/png")
+        pictures[more] = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    whole, part, error = pictures.values()
+    assert whole.shape == error.shape
+    assert (whole != error).any()
+    # 48 x 32 pixels six times as large, and a quarter of them twelve times; names above are 24 high.
+    assert (whole[24 + 96 : 24 + 192 : 6, 144:288:6] == part[24 : 24 + 192 : 12, 0:288:12]).all()
+    for wrong in ("&frame=3", "&factor=0.5", "&factor=2&x=2"):
+        assert asked(server, f"/api/frame?{query.removesuffix('&frame=1')}{wrong}")[0] == 404
+
+
+def test_two_runs_of_a_method_differ_in_a_figure(server: Server) -> None:
+    query = "runs=0/runs/b&runs=0/runs/c"
+    names = [one["name"] for one in _head(server, query)["methods"]]
+    values = {name: [at, at + 1.5] for at, name in enumerate(names)}
+    svg = asked(server, f"/api/figure?{query}", {axis: {"title": axis, "values": values} for axis in "xy"})[1].decode()
+    points = re.findall(
+        r'<path aria-label="[^"]*method: ([^";]+)[^"]*"[^>]*d="([^"]+)"[^>]*?fill="([^"]+)"[^>]*?stroke="([^"]+)"', svg
+    )
+    looks = {name: look for name, *look in points}
+    assert set(looks) == set(names)
+    assert len({tuple(look) for look in looks.values()}) == len(names) == 4
+
+
+def test_a_workspace_and_a_leaderboard_are_sent_too(tmp_path: Path) -> None:
+    """A clip with its masks; a leaderboard has none, and says so."""
+    workspace = Workspace(tmp_path / "ours" / "workspace")
+    frames = np.full((3, 48, 64, 3), 90, np.uint8)
+    hole = np.zeros((3, 48, 64), np.bool_)
+    hole[:, 8:20, 8:30] = True
+    clip, _ = workspace.blobs.put(".mp4", lambda path: video.write_lossless(path, frames, fps=25.0))
+    mask, _ = workspace.blobs.put(".mp4", lambda path: video.write_hole(path, hole, fps=25.0))
+    workspace.write_table("clips", "split", [Clip("c0", "s", 0, 3, 25.0, 64, 48, 3, clip, "", "", 0, 99.0)], Clip)
+    workspace.write_table("corruptions", "box", [Corruption("h0", "c0", "box", {}, 0, None, mask, "0" * 64)], Corruption)
+    (tmp_path / "cache").mkdir()
+    bench = Bench([tmp_path / "ours"], tmp_path / "cache")
+    query = {"workspace": ["0/workspace"], "item": ["c0"]}
+    shown = bench.shown(query)
+    assert [one["label"] for one in shown["players"]] == ["clip", "box (h0)"]
+    film = video.read_frames(bench.film_file(query))[0]
+    clip_tile, tile = (film[one["y"] :, one["x"] :][: one["height"], : one["width"]] for one in shown["players"])
+    assert abs(clip_tile.astype(int) - 90).max() < 12
+    assert tile[10:18, 10:28].min() > 200
+    assert tile[30:, 40:].max() < 50
+    text = exporting.page(bench.joined(query), {"items": [0], "film": "workspace=0/workspace&item=c0"}, sheet_of=bench.carried)
+    assert "data:video/mp4;base64," in text
+    board = Joined("Board", [], ["r0"], ["m"], ["m"], [], kind="board")
+    assert "Board" in exporting.page(board, {"items": [0], "film": "board=0/board&item=r0"}, sheet_of=bench.carried)
 
 
 def test_parts_of_files_are_sent_so_that_videos_can_be_sought(server: Server) -> None:
@@ -235,6 +355,7 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
     thread = threading.Thread(target=listening.serve_forever, daemon=True)
     thread.start()
     try:
+        assert "//0.0.0.0" not in listening.address()
         assert listening.address("files/0/a.html#x=1").endswith(f"/files/0/a.html?token={listening.token}#x=1")
         assert asked(listening, "/api/things")[0] == 403
         status, _, heads = asked(listening, f"/compare?one=a%26b&token={listening.token}&other=b")
@@ -307,12 +428,53 @@ def test_two_reports_are_compared_by_method_and_slice(tmp_path: Path) -> None:
     report(tmp_path / "second" / "report", better)
     folders = Folders([tmp_path])
     text = two_reports(folders, "0/first run/report", "0/second/report")
-    for words in ("30.00 → 31.50", "+1.50", "the same", "Both are of the same dataset under the same protocol."):
+    for words in ("30.00", "31.50", "+1.50", "the same", "All items", "Both are of the same dataset under the same protocol."):
         assert words in text
     place = tmp_path / "second" / "report" / "report.json"
     place.write_text(json.dumps({**json.loads(place.read_text()), "fingerprint": "other"}))
     with pytest.raises(InputError, match="by protocols with other constants: their means cannot be compared"):
         two_reports(folders, "0/first run/report", "0/second/report")
+
+
+def test_reports_that_differ_in_hidden_digits_are_not_the_same(tmp_path: Path) -> None:
+    """They are called as their runs; a small change has the metric's decimals, as have means alike with other intervals."""
+    for name in ("last week", "now"):
+        report(tmp_path / name / "report", VALUES)
+    place = tmp_path / "now" / "report" / "report.json"
+    told = json.loads(place.read_text())
+    rows = [row for row in told["summary"] if isinstance(row["mean"], float)]
+    rows[0]["mean"] += 0.00001
+    rows[1]["interval_low"] = -1.5
+    folders = Folders([tmp_path])
+    runs = [Thing("run", "0/now", "after the repair", "")]
+    alike = two_reports(folders, "0/last week/report", "0/now/report", runs).count("the same")
+    place.write_text(json.dumps(told))
+    text = two_reports(folders, "0/last week/report", "0/now/report", runs)
+    assert alike - text.count("the same") == 2
+    assert text.count(">0.00<") >= 2
+    assert "last week against after the repair." in text
+    assert "0/now" not in text
+    shutil.copytree(tmp_path / "now", tmp_path / "deep" / "now")
+    assert f"{tmp_path / 'now'} against {tmp_path / 'deep' / 'now'}." in two_reports(folders, "0/now/report", "0/deep/now/report")
+
+
+def test_means_of_two_reports_stand_with_their_intervals(pairs: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        shutil.copytree(pairs / "run" / "report", tmp_path / name / "report")
+    text = two_reports(Folders([tmp_path]), "0/one/report", "0/other/report")
+    rows = json.loads((tmp_path / "one" / "report" / "report.json").read_text())["summary"]
+    known = [row for row in rows if (row["metric"], row["region"]) == ("psnr", "hole") and row["interval_low"] is not None]
+    assert len(known) >= 6  # two methods on all items and on two slices
+    for row in known:
+        assert text.count(interval(row["interval_low"], row["interval_high"], 2)) >= 2
+    assert "→" not in text.split("<main")[1].split("</main>")[0]
+
+
+def test_the_page_of_two_reports_runs_its_own_scripts(server: Server) -> None:
+    status, page, heads = asked(server, "/compare?one=0/runs/a/report&other=0/runs/b/report")
+    assert (status, b"Two reports" in page) == (200, True)
+    assert heads["Content-Security-Policy"].startswith("sandbox allow-scripts")
+    assert b"script-src 'sha256-" in page.replace(b"&#39;", b"'")
 
 
 def test_a_damaged_report_hides_no_other(tmp_path: Path) -> None:
@@ -322,6 +484,8 @@ def test_a_damaged_report_hides_no_other(tmp_path: Path) -> None:
     found = Folders([tmp_path]).things()
     assert [one.what for one in found] == ["report.json cannot be read", "devil/corrected"]
     assert opening(found, [tmp_path]) == ""
+    runs = [Thing("run", f"0/{name}", name, "") for name in "ab"]
+    assert opening([*runs, Thing("dataset", "0/data", "data", "")], [tmp_path]) == ""
     assert opening(found[:1], [tmp_path]) == "files/0/damaged/report/report.html"
 
 

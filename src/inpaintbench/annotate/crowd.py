@@ -15,8 +15,14 @@ PlatformName = Literal["prolific", "connect", "link", "mturk"]
 Outcome = Literal[
     "completed", "no_more_tasks", "failed_checks", "screened_out", "declined", "returned", "withdrawn"
 ]  # fmt: skip
+# Ends at which nothing is owed.
+UNPAID: frozenset[Outcome] = frozenset({"declined", "returned", "withdrawn"})
 # Identifiers come from anybody: what is longer or holds anything else is none.
 IDENTIFIER = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+# Ids of Prolific are those of MongoDB; those of MTurk are as its API states them (`CustomerId`, `EntityId`).
+_OF_PROLIFIC, _OF_WORKERS, _OF_MTURK = (re.compile(of, re.ASCII) for of in ("[0-9a-f]{24}", "A[A-Z0-9]{1,63}", "[A-Z0-9]{1,64}"))
+# Where Prolific publishes the keys of its signed links.
+PROLIFIC_KEYS = "https://api.prolific.com/.well-known/study/jwks.json"
 # A placeholder that the platform did not fill in.
 PLACEHOLDER = re.compile(r"^(\{\{.*\}\}|\$\{.*\}|%[A-Za-z_]+%)$")
 # Where workers of MTurk hand in; no other address may be posted to.
@@ -74,6 +80,14 @@ class Crowd(Strict):
     """File whose text is shown before anything else."""
     consent_text: str = ""
     """The text, where it stands here."""
+    signed: bool = False
+    """Only links that Prolific has signed are taken ("Secured External URL" there)."""
+    keys: str = PROLIFIC_KEYS
+    """File or address of the key set (JWKS) that the signatures are checked with."""
+    study_id: str = ""
+    """The platform's id of the study there: links of other studies are refused. Signed links need it."""
+    places_a_network: int = Field(5, ge=0, le=10**6)
+    """People of one network (/24 of IPv4, /64 of IPv6) who may be at work at once where links are not signed; 0: any number."""
     keep_votes: bool = False
     """Answers of those who withdraw still count, as the consent must say; otherwise they are excluded."""
     exclude_studies: tuple[str, ...] = ()
@@ -91,6 +105,10 @@ class Crowd(Strict):
             raise ValueError(f"link.back {self.link.back!r} has no place for {{code}}")
         if self.link.back and not re.match(r"https?://", self.link.back):
             raise ValueError(f"link.back {self.link.back!r} is no address; it begins with https://")
+        if self.signed and (self.platform != "prolific" or not self.study_id):
+            raise ValueError("signed links are those of Prolific, and need study_id: the id that the study has there")
+        if self.platform == "link" and self.study_id and not self.link.study:
+            raise ValueError("study_id needs link.study: the parameter that brings it")
         if self.qualify.right and self.qualify.test is None:
             raise ValueError("qualify.right needs a test; name its file")
         return self
@@ -111,15 +129,22 @@ class Platform:
     study: str
     back: str
     """Address to come back to, empty where a form is posted instead."""
+    person: re.Pattern[str] = IDENTIFIER
+    """Form of the ids of participants."""
+    other: re.Pattern[str] = IDENTIFIER
+    """Form of the ids of sessions and studies."""
 
 
 _PLATFORMS: Mapping[PlatformName, Platform] = {
-    "prolific": Platform("PROLIFIC_PID", "SESSION_ID", "STUDY_ID", "https://app.prolific.com/submissions/complete?cc={code}"),
+    "prolific": Platform(
+        "PROLIFIC_PID", "SESSION_ID", "STUDY_ID", "https://app.prolific.com/submissions/complete?cc={code}", _OF_PROLIFIC,
+        _OF_PROLIFIC,
+    ),
     "connect": Platform(
         "participantId", "assignmentId", "projectId", "https://connect.cloudresearch.com/participant/project/{study}/complete"
     ),
-    "mturk": Platform("workerId", "assignmentId", "hitId", ""),
-}
+    "mturk": Platform("workerId", "assignmentId", "hitId", "", _OF_WORKERS, _OF_MTURK),
+}  # fmt: skip
 
 
 def address(crowd: Crowd, origin: str) -> str:

@@ -152,6 +152,10 @@ class Submission:
     undone: bool = False
 
 
+WITHDREW = "withdrew"
+"""The reason for which people exclude themselves."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exclusion:
     """Why answers count for nothing, although they stand."""

@@ -410,7 +410,8 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
                 raise InputError(f"{where}: crowd.exclude_studies names {other!r}, which is no prepared study (no {MANIFEST})")
         files = {"training": _below(folder, crowd.qualify.training), "test": _below(folder, crowd.qualify.test)}
         qualify = crowd.qualify.model_copy(update=files)
-        told = {"consent": "", "consent_text": text, "exclude_studies": others, "qualify": qualify}
+        keys = crowd.keys if "://" in crowd.keys else _below(folder, crowd.keys)
+        told = {"consent": "", "consent_text": text, "exclude_studies": others, "qualify": qualify, "keys": keys}
         crowd = crowd.model_copy(update=told)
     return file.model_copy(update={"subjects": subjects, "checks": checks, "crowd": crowd})
 

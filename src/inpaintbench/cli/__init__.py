@@ -26,7 +26,7 @@ app = group(
         "export": "inpaintbench.cli.export:app",
         "annotate": "inpaintbench.cli.annotate:app",
         "eval": "inpaintbench.cli.evaluate:app",
-        "view": "inpaintbench.cli.reporting:view",
+        "view": "inpaintbench.cli.viewing:view",
         "models": "inpaintbench.cli.installed:app",
         "leaf": "inpaintbench.cli.leaf:app",
         **_OF_WINGS,

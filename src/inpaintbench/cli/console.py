@@ -22,9 +22,10 @@ from rich import table as tables
 from rich.console import Console
 from rich.text import Text
 
+from inpaintbench import mirrors
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
-from inpaintbench.cli.options import Natural, argument, bundle, option, parameter
+from inpaintbench.cli.options import Natural, argument, bundle, option, parameter, parse_workspace
 from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
@@ -36,10 +37,11 @@ if TYPE_CHECKING:  # a command imports what works when it works, so that help co
 
 
 class _Console(Console):
-    """Shows words of strangers as they are spelt: none of their characters moves the cursor or turns the order of letters."""
+    """Shows words of strangers as they are spelt: none of their characters moves the cursor or turns the order of letters; and
+    addresses in the place of their mirrors."""
 
     def render_str(self, text: str, **how: Any) -> Text:  # every text of lines and tables comes by here
-        return super().render_str(without_controls(text), **how)
+        return super().render_str(without_controls(mirrors.shown(text)), **how)
 
 
 # No folding in files and pipes, and no pictures for what looks like an emoji's name in a path.
@@ -186,8 +188,8 @@ InShard = Annotated[
            panel=RUNNING),
 ]  # fmt: skip
 
-InWorkspace = Annotated[Path, argument("The workspace.")]
-OutWorkspace = Annotated[Path, option("Workspace to make or go on with.")]
+InWorkspace = Annotated[Path, argument("The workspace.", parser=parse_workspace)]
+OutWorkspace = Annotated[Path, option("Workspace to make or go on with.", parser=parse_workspace, metavar="PATH|ADDRESS")]
 
 
 @contextmanager
@@ -346,7 +348,8 @@ AsJson = Annotated[bool, option("Print JSON instead of tables, for scripts.", "-
 
 def print_json(answer: object) -> None:
     """The answer of a command on standard output, for scripts: numbers in full, null for what is missing or not finite."""
-    sys.stdout.write(without_controls(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False)) + "\n")
+    text = json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(without_controls(mirrors.shown(text)) + "\n")
 
 
 class Answer:

@@ -73,12 +73,12 @@ def clips(
         dataset_table.keep(workspace, describing.over(dataset_table.kept(workspace)))
         made = devil.curate(recipe, [spec], executor, workspace)
     where = f" of shard {shard}" if shard else ""
-    sentence = f"{len(made)} clips from {len({clip.source_id for clip in made})} sources{where} in {out}"
+    sentence = f"{count(len(made), 'clip')} from {count(len({clip.source_id for clip in made}), 'source')}{where} in {out}"
     console.say(sentence)
     if gone := len(before - {clip.clip_id for clip in made}) if not shard else 0:
-        console.say(f"{gone} clips of before are no longer part of it; another folder or other options made them")
+        console.say(f"{count(gone, 'clip')} of before no longer in it; another folder or other options made what is missing")
     if refused := len({row.name for row in workspace.table("rejected", Rejection) if row.step in _OF_FILES}):
-        console.say(f"{refused} files refused: inpaintbench curation rejected {out}")
+        console.say(f"{count(refused, 'file')} refused: inpaintbench curation rejected {out}")
     if not shard:
         console.tell_next("curation", "select", out)
 

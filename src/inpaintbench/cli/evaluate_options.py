@@ -149,7 +149,7 @@ class Networks:
 
     Attributes:
         device: Where networks run: {names}.
-        precision: Of networks: {names}; auto is tf32 on a card where it is close to fp32, else fp32.
+        precision: Of networks: {names}; auto is tf32 on a card, and bf16 on processors with AMX, where close to fp32, else fp32.
     """
 
     device: Annotated[str, Among(get_args(Device))] = "auto"
@@ -158,7 +158,7 @@ class Networks:
 
     @property
     def compute(self) -> Compute:
-        """The same, checked; ``auto`` as fp32, until somebody measures how far TF32 is off.
+        """The same, checked; ``auto`` as fp32, until somebody measures how far fewer digits are off.
 
         Raises:
             UnknownNameError: no such device or precision.

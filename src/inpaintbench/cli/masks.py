@@ -17,9 +17,10 @@ from inpaintbench.cli.console import InWorkspace, Processes, Running, constant
 from inpaintbench.cli.options import NONE_GIVEN, Among, Given, Natural, Positive, argument, bundle, of_recipe, option, read_option
 from inpaintbench.cli.words import check_name
 from inpaintbench.errors import InputError
+from inpaintbench.manifest import MANIFEST
 from inpaintbench.masks.axes import AXES
 from inpaintbench.masks.blob_motion import PRESETS, find_preset
-from inpaintbench.masks.gallery import quantity_of, write_gallery
+from inpaintbench.masks.gallery import quantity_of, refused_words, write_gallery
 from inpaintbench.masks.generators import GENERATORS
 from inpaintbench.masks.measure import check_labels, labels_of, measure
 from inpaintbench.masks.render import build, generate
@@ -71,8 +72,11 @@ def pair(
         given = {name: path for name, path in options if path}
         settings.corrupt(recipe, executor, opened, **given)
     corruptions, items = len(opened.table("corruptions", Corruption)), len(opened.table("items", Item))
-    console.say(f"{items} items with {corruptions} corruptions")
-    console.tell_next("export", "freeze", workspace)
+    console.say(f"{counted(items, 'item')} with {counted(corruptions, 'corruption')}")
+    frozen = not append_to and (target := settings.own_export(recipe, opened) / MANIFEST).is_file()
+    if frozen:
+        console.say(f"{console.shown(target.parent)} is there: --replace puts these in its place, and --append here adds to it")
+    console.tell_next("export", "freeze", workspace, *["--replace"] * frozen)
 
 
 def render(
@@ -167,7 +171,7 @@ def preview(
         levels, title = previewing.axis_panels(generator, shown, seed=seed), f"Levels of {generator}: {axis.property}"
         page = write_gallery(out, title=title, panels=levels, generator=generator, version=axis.version, seed=seed)
         films = max(len(panel.tiles) for panel in levels)
-        console.say(f"{counted(len(levels), 'level')} over {counted(films, 'film')}: {page}")
+        console.say(f"{counted(len(levels), 'level')} over {counted(films, 'film')}: {page}{refused_words(levels)}")
         return
     leaf = GENERATORS.get(generator)
     variants, where = settings_of(constants or (), vary or ()), dict[str, Any]()
@@ -187,7 +191,7 @@ def preview(
     noun = quantity_of(made).noun
     title = f"{noun.capitalize()}s of {generator}"
     page = write_gallery(out, title=title, panels=made, generator=generator, version=leaf.version, seed=seed)
-    console.say(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}")
+    console.say(f"{counted(sum(len(panel.tiles) for panel in made), noun)}: {page}{refused_words(made)}")
 
 
 def _make_room_for(out: Path) -> None:

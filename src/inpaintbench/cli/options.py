@@ -40,6 +40,7 @@ from typer.models import ParameterInfo
 
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import UsageError
+from inpaintbench.mirrors import here
 from inpaintbench.steps import predicted_label
 from inpaintbench.storage import Address, place
 
@@ -105,6 +106,13 @@ def parse_dataset(text: str) -> Path:
     from inpaintbench.eval.scoring.parts import frozen_or_hub  # the help of the program imports no room
 
     return frozen_or_hub(text)
+
+
+def parse_workspace(text: str) -> Path:
+    """A folder, or the mirror of a workspace at an address, which is asked nothing while a shell completes."""
+    if _PROMISE in os.environ:
+        return Path(text)
+    return here(text)
 
 
 class More:
@@ -354,7 +362,7 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
     command.__annotations__, command.__doc__ = {}, text
     # Those that are folders or files, before Typer makes paths of them: `s3://a` is none, and becomes `s3:/a`.
     parsers = {one.name: {getattr(mark, "parser", None) for mark in get_args(one.annotation)[1:]} for one in asked}
-    command.addresses = {name for name, of in parsers.items() if of & {parse_dataset, place}}  # type: ignore[attr-defined]
+    command.addresses = {name for name, of in parsers.items() if of & {parse_dataset, parse_workspace, place}}  # type: ignore[attr-defined]
     paths = {one.name for one in asked if Path in _kinds(one.annotation)}
     command.paths = paths - command.addresses  # type: ignore[attr-defined]
     return command

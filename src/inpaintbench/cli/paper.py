@@ -10,10 +10,8 @@ from inpaintbench.cli.evaluate_options import InDataset, ProtocolName, Scored, o
 from inpaintbench.cli.options import Among
 from inpaintbench.cli.table import RegionName, asked_quantities
 from inpaintbench.cli.words import check_name
-from inpaintbench.eval.paper.costs import cost_of, may_count
-from inpaintbench.eval.paper.stored import Asked
-from inpaintbench.eval.paper.styles import STYLES
-from inpaintbench.eval.paper.tables import Cost, default_quantities
+from inpaintbench.eval.paper.figures import STYLES
+from inpaintbench.eval.paper.tables import Asked, Cost, cost_of, default_quantities, may_count
 from inpaintbench.eval.paper.write import ARCHIVE, Source, check_folder, verify_paper, write_paper
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.scoring.effort import efforts_of

@@ -1,26 +1,25 @@
-"""`eval report` with `--for analysis`, `eval compare`, `view`; predicting, scoring and reporting in one go for the demo."""
+"""`eval report` with `--for analysis`, `eval compare`; predicting, scoring and reporting in one go for the demo."""
 
 from __future__ import annotations
 
 import json
 import re
 import tempfile
-import webbrowser
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from inpaintbench import frozen, manifest, video
+from inpaintbench import frozen
 from inpaintbench.api import runs
 from inpaintbench.api.comparing import compare, write_run_report
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console, evaluate_options, logs
 from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, Run, Scored, SomeMetrics, SomeSlices
-from inpaintbench.cli.options import Among, More, Natural, Port, parse_dataset
+from inpaintbench.cli.options import Among, Natural
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.compute import Compute
-from inpaintbench.errors import InputError, UnknownNameError, UsageError, VerifyError
+from inpaintbench.errors import UnknownNameError, UsageError, VerifyError
 from inpaintbench.eval.analysis.means import means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.report import ReportFiles
@@ -36,7 +35,6 @@ from inpaintbench.pages import save_chart
 from inpaintbench.pages.words import count
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset
-from inpaintbench.workbench.server import Server, opening
 from inpaintbench.workspace import Workspace
 
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
@@ -146,61 +144,6 @@ def analysis(
         with console.writing(Workspace(run, create=False)):
             made = write_analysis((out or run / "analysis").absolute(), means)
     console.say(f"Analysis: {made.page.resolve()}")
-
-
-# Files that say what the folder is that they lie in.
-_TELLING = (manifest.MANIFEST, "workspace.json", "report.json", "study.json")
-
-
-def parse_viewed(text: str) -> Path:
-    """A folder, a page, or a dataset of the Hub; files that tell of their folder stand for it.
-
-    Raises:
-        InputError: another file. NetworkError: the Hub cannot be reached, or does not show such a dataset.
-    """
-    path = Path(text)
-    if not path.is_file() or path.suffix == ".html":
-        return path if path.exists() else parse_dataset(text)
-    if path.name in _TELLING:
-        return path.parent
-    films = "`inpaintbench curation clips --sources FOLDER --out WORKSPACE` makes a workspace of films, which can be viewed"
-    what = f"a film; {films}" if path.suffix.lower() in video.VIDEO_SUFFIXES else "a file; give the folder of what it belongs to"
-    raise InputError(f"{text!r} is {what}")
-
-
-def view(
-    paths: Annotated[list[Path] | None, More(parser=parse_viewed)] = None,
-    *,
-    port: Port = 0,
-    host: str = "127.0.0.1",
-    open_browser: bool = True,
-) -> None:
-    """Show runs and datasets beside each other in the browser.
-
-    Any runs are compared on the items that they have in common; every item plays, with all methods in step. What you see is in
-    the page's address. Nothing is written but notes and flags, into inpaintbench-notes.json of the first folder.
-
-    Args:
-        paths (FOLDER): Runs, datasets, workspaces, reports, or folders that hold several; datasets of the Hub as
-            OWNER/NAME[@REVISION]. [default: here]
-        port: Port of this machine. [default: a free one]
-        host: Address to listen on; another than this machine's shows the folders to whoever has the address with its token.
-        open_browser --browser/--no-browser: Open a browser too.
-
-    Example: inpaintbench view RUN
-    """
-    given = paths or [Path()]
-    folders = [path.parent if path.is_file() else path for path in given]
-    try:
-        listening = Server(folders, host=host, port=port)
-    except OSError as error:
-        raise InputError(f"port {port} of {host} cannot be used: {error.strerror}; choose another with --port") from error
-    where = listening.address(opening(listening.bench.things(), given))
-    console.say(f"{len(listening.bench.things())} to open; Ctrl-C ends it. {where}")
-    if open_browser:
-        webbrowser.open(where)
-    with listening, suppress(KeyboardInterrupt):
-        listening.serve_forever()
 
 
 Names = list[str] | None

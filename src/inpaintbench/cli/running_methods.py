@@ -19,7 +19,6 @@ from inpaintbench.cli.console import Answer, EachLocally, Running, Table
 from inpaintbench.cli.evaluate_options import FORMS, InDataset, Named, ProtocolName, Run, SomeSlices, any_method
 from inpaintbench.cli.options import Among, FrozenDataset, argument, bundle, joined_bundles
 from inpaintbench.cli.predicting import Programs, Wanted
-from inpaintbench.cli.reporting import report as write_report
 from inpaintbench.cli.scoring import score
 from inpaintbench.cli.watching import programs_watched
 from inpaintbench.cli.words import check_name
@@ -84,6 +83,8 @@ def run(
     elif report:
         score(dataset, run=run, protocol=chosen, running=running)
     if report:
+        from inpaintbench.cli.reporting import report as write_report  # its drawing takes as long to load as all the rest
+
         write_report(dataset, run=run, protocol=chosen)
     else:
         console.tell_next("eval", "run", dataset, "--run", run, "--for", "scores")

@@ -15,15 +15,13 @@ from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
 from inpaintbench.cli.options import Among, FrozenDataset, Seconds
-from inpaintbench.cli.paper import verify_archive
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
-from inpaintbench.eval.paper.write import ARCHIVE
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring import run_folder
-from inpaintbench.eval.scoring.precision import TF32_BOUND, Difference, from_float32, takes_tf32
+from inpaintbench.eval.scoring.precision import BOUND, Difference, close_enough, from_float32
 from inpaintbench.eval.scoring.proving import damaged_media, proof, repair, roots_of
 from inpaintbench.eval.scoring.score import SCORING_SECONDS, score_all
 from inpaintbench.eval.scoring.score_arrays import ItemScore, score_folders
@@ -75,12 +73,12 @@ def score(
         compute = replace(compute, pose=pose, pose_identity=str(attribute_at(of_choice["pose"])(pose)))
     workspace = evaluate_options.opened(run, going_on=f"{score_steps(protocol)}.")
     run_folder.bind(workspace, dataset)
-    if networks.precision == "auto" and torch_networks.on_card(compute):
-        # TF32 where it is close enough to float32, which is said.
-        near = replace(compute, precision="tf32")
+    if networks.precision == "auto" and (faster := torch_networks.faster(compute)):
+        # Fewer digits where that is close enough to float32, which is said.
+        near = replace(compute, precision=faster)
         if differences := _told_differences(workspace, loaded, dataset, protocol, metric, near):
-            compute = near if takes_tf32(differences) else compute
-            console.say(f"networks run in {compute.precision}: tf32 is taken where it is off by less than {100 * TF32_BOUND:g} %")
+            compute = near if close_enough(differences) else compute
+            console.say(f"networks run in {compute.precision}: {faster} is taken where it is off by less than {100 * BOUND:g} %")
     with running.on(workspace) as executor:
         score_all(executor, loaded, dataset, run_folder.predicted(workspace), protocol, metric, compute, seconds=time_limit)
     rows = run_folder.asked(row for row in workspace.table("scores", Score) if row.protocol == protocol)
@@ -177,6 +175,9 @@ def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = Non
 
     Example: inpaintbench eval verify RUN --repair
     """
+    from inpaintbench.cli.paper import verify_archive  # with figures, which scoring does not load
+    from inpaintbench.eval.paper.write import ARCHIVE
+
     if run.suffix == ".zip" or (run / ARCHIVE).is_file():
         if mend or dataset:
             raise UsageError("an archive of `eval paper` is proved alone: leave out --repair and --dataset")

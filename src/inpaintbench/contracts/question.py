@@ -161,15 +161,6 @@ def studies(question: Question) -> Iterator[tuple[Study, list[Vote]]]:
 
     Of every answer some; of one rater; all the same, for each answer; and none at all.
     """
-    study = _study(question)
-    yield study, []
-    for raters in (1, _RATERS):
-        yield study, _votes(study, question, raters=raters)
-    for option in question.parts()[0].options:
-        yield study, _votes(study, question, raters=_RATERS, only=option.value)
-
-
-def _study(question: Question) -> Study:
     where = Subjects(workspace="W") if question.subject == "clip" else Subjects(dataset="D", runs=("R",))
     spec = QuestionSpec(leaf=_LIKE[question.subject], name=LABEL)
     file = StudyFile(title="A question", subjects=where, questions=(spec,))
@@ -189,7 +180,11 @@ def _study(question: Question) -> Study:
     )  # fmt: skip
     study = Study(study_id(file, tasks), file, tasks, {})
     study.question_of[LABEL] = question
-    return study
+    yield study, []
+    for raters in (1, _RATERS):
+        yield study, _votes(study, question, raters=raters)
+    for option in question.parts()[0].options:
+        yield study, _votes(study, question, raters=_RATERS, only=option.value)
 
 
 def _votes(study: Study, question: Question, *, raters: int, only: str | None = None) -> list[Vote]:

@@ -1,13 +1,15 @@
-"""Near-duplicates among clips: decided from stored hashes alone, for a hundred thousand clips in one process.
+"""Near-duplicates among clips: decided from stored hashes alone, for a million clips in one process.
 
 Two clips are near-duplicates when their perceptual hashes, laid over each other at some shift in time, differ in few bits on
 average, over at least a given share of the shorter one. So a trimmed copy and one with another frame rate are found, and a
 window of a moving shot is no duplicate of the next one. A view that does not change is: nothing in the pictures tells two
 windows of a tripod shot apart. That is why clips of one source are never called duplicates of each other, unless asked.
 
-Clips are not compared each with each. Two hashes that differ in at most 7 bits agree, but for at most one bit, in one of their
-four quarters. So a hash is looked up in four tables of quarters, each under 17 keys: its quarter, and that with each single bit
-changed. Those that differ in more bits are mostly found too, and a sequence needs only one of its hashes found.
+Clips are not compared each with each. By the pigeonhole principle, hashes that differ in d bits agree in one of d + 1 bands; and
+where band i is also looked up with up to r_i bits changed, m bands are enough as soon as r_1 + 1 + ... + r_m + 1 > d (Norouzi et
+al., Fast Exact Search in Hamming Space With Multi-Index Hashing, 2014). So all hashes that differ in at most ``CERTAIN_BITS`` are
+found, but of a crowd (``MOST_UNDER_A_KEY``). Those that differ in more bits are mostly found too, and a
+sequence needs only one of its hashes found. The more hashes there are, the wider are the bands, so that few lie under one key.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -32,15 +35,23 @@ Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-QUARTERS, QUARTER_BITS = 4, 16
-PROBES = np.array([0, *(1 << bit for bit in range(QUARTER_BITS))], np.int64)
+CERTAIN_BITS = 7
+# Bits of each band, from the lowest, and how many of them may differ. Four bands take 68 keys for a hash, 1 of 960 hashes lying
+# under these; three take 529, of 1 of 7,000.
+FEW, MANY = ((16, 1),) * 4, ((22, 2), (22, 2), (20, 1))
+# Hashes from which on `MANY` takes less time: those of about fifty-five thousand clips.
+MANY_FROM = 1_000_000
 # Every third of a sequence's distinct hashes is looked up, among all of the earlier ones'.
 QUERY_STEP = 3
-# Looked at under one key, those of the earliest sequences: ten times as many as a hundred thousand clips have there on average.
-# Only a crowd of sequences that show the same reaches it, and of those the earliest are what the others duplicate.
-MOST_UNDER_A_KEY = 300
+# Looked at under one key, those of the earliest sequences: seventeen times as many as a million clips have there on average; and
+# no other key of a band than a hash's own, where that band has more under all of them than four times as many as those clips.
+# Only a crowd of hashes that show the same reaches either, such as one logo. Clips that show nothing else duplicate the earliest
+# of them, and those that show something else are found by it: so what a crowd costs each of its members has a bound.
+MOST_UNDER_A_KEY, MOST_UNDER_ALL = 300, 4_096
 # Bounds the memory: about 40 bytes each.
 PAIRS_AT_ONCE = 4_000_000
+# Up to 254 keys each: what is made of them stays in the cache of a processor.
+QUERIES_AT_ONCE = 2_048
 # Of texts with hashes, for the same reason: up to 5 kB each.
 _TEXTS_AT_ONCE = 8_192
 _DIGITS = 16
@@ -134,24 +145,18 @@ class HashIndex:
         self._distinct = np.flatnonzero(changed & sequences.known).astype(np.int32)
         last = None if found is None else int(np.searchsorted(self._distinct, sequences.starts[found]))
         filed = self._distinct[:last]
-        values = sequences.values[filed]
-        self._orders: list[npt.NDArray[np.int32]] = []
-        self._offsets: list[Integers] = []
-        for quarter in range(QUARTERS):
-            keys = _quarter(values, quarter)
-            self._orders.append(filed[np.argsort(keys.astype(np.uint16), kind="stable")])  # which radix sort does
-            self._offsets.append(np.cumsum([0, *np.bincount(keys, minlength=1 << QUARTER_BITS)], dtype=np.int64))
-        self._ordered = [sequences.values[order] for order in self._orders]
+        self.bands = [_Band(sequences.values, filed, *band) for band in _placed(FEW if len(filed) < MANY_FROM else MANY)]
         self._filed, self._until = len(filed), 0
-        self._counts = np.zeros((QUARTERS, 1 << QUARTER_BITS), np.int64)
 
     def _count(self, end: int) -> None:
-        """Count in ``_counts`` what is filed under each key of the first ``end`` distinct hashes; there they come first."""
+        """Let the first ``end`` distinct hashes be found."""
         if (end := min(end, self._filed)) < self._until:
-            self._until, self._counts = 0, np.zeros_like(self._counts)
+            self._until = 0
+            for band in self.bands:
+                band.counts[:] = 0
         values = self._sequences.values[self._distinct[self._until : end]]
-        for quarter in range(QUARTERS):
-            self._counts[quarter] += np.bincount(_quarter(values, quarter), minlength=1 << QUARTER_BITS)
+        for band in self.bands:
+            np.add.at(band.counts, band.keys(values), 1)
         self._until = end
 
     def candidates(self, first: int, last: int, *, among: Flags, at_most_bits: float, step: int = 1) -> Pairs:
@@ -181,24 +186,66 @@ class HashIndex:
 
     def _near(self, queries: Integers, among: Flags, at_most_bits: float) -> Iterator[Integers]:
         """Places p of near hashes of earlier sequences, and queries q that they are near to, as ``p * number of places + q``."""
-        values, most = self._sequences.values[queries], math.floor(at_most_bits)
-        kept = zip(self._orders, self._offsets, self._counts, self._ordered, range(QUARTERS), strict=True)
-        for order, offsets, counts, ordered, quarter in kept:
-            keys = _quarter(values, quarter)
-            by_key = np.argsort(keys, kind="stable")  # what they are compared with then lies together
-            keys, sought, origins = keys[by_key], values[by_key], queries[by_key]
-            for probe in PROBES:
-                low, lengths = offsets[keys ^ probe], np.minimum(counts[keys ^ probe], MOST_UNDER_A_KEY)
-                for chunk in _chunks(lengths):
-                    ends = np.cumsum(lengths[chunk])
-                    entries = np.arange(ends[-1]) + np.repeat(low[chunk] - ends + lengths[chunk], lengths[chunk])
-                    differing = ordered[entries] ^ np.repeat(sought[chunk], lengths[chunk])
-                    near = np.flatnonzero(np.bitwise_count(differing) <= most)
-                    places = order[entries[near]].astype(np.int64)
-                    nearest = origins[chunk][np.searchsorted(ends, near, side="right")]
-                    earlier, later = self._owner[places], self._owner[nearest]
-                    counting = (earlier < later) & among[earlier] & (self._groups[earlier] != self._groups[later])
-                    yield _distinct(places[counting] * len(self._owner) + nearest[counting])
+        most = math.floor(at_most_bits)
+        for band, start in product(self.bands, range(0, len(queries), QUERIES_AT_ONCE)):
+            some = queries[start : start + QUERIES_AT_ONCE]
+            values = self._sequences.values[some]
+            by_key = np.argsort(band.keys(values), kind="stable")  # what they are compared with then lies together
+            some, values = some[by_key], values[by_key]
+            keys = band.probes[:, None] ^ band.keys(values)
+            counts = np.minimum(band.counts.take(keys), MOST_UNDER_A_KEY)
+            counts[1:, counts.sum(axis=0) > MOST_UNDER_ALL] = 0
+            under = np.flatnonzero(counts)
+            low, lengths = band.offsets[keys.ravel()[under]], counts.ravel()[under].astype(np.int64)
+            origins = under % len(some)
+            for chunk in _chunks(lengths):
+                ends = np.cumsum(lengths[chunk])
+                entries = np.arange(ends[-1]) + np.repeat(low[chunk] - ends + lengths[chunk], lengths[chunk])
+                differing = band.values[entries] ^ np.repeat(values[origins[chunk]], lengths[chunk])
+                near = np.flatnonzero(np.bitwise_count(differing) <= most)
+                places = band.places[entries[near]].astype(np.int64)
+                nearest = some[origins[chunk][np.searchsorted(ends, near, side="right")]]
+                earlier, later = self._owner[places], self._owner[nearest]
+                counting = (earlier < later) & among[earlier] & (self._groups[earlier] != self._groups[later])
+                yield _distinct(places[counting] * len(self._owner) + nearest[counting])
+
+
+class _Band:
+    """Places of hashes by some of their bits: those under key k are ``places[offsets[k]:]``, the first ``counts[k]`` of them.
+
+    Args:
+        values: all hashes.
+        filed: places of those that are to be found, in order.
+        lowest: the band's first bit.
+        width: its bits.
+        changed: how many of them may differ.
+    """
+
+    def __init__(
+        self, values: npt.NDArray[np.uint64], filed: npt.NDArray[np.int32], lowest: int, width: int, changed: int
+    ) -> None:
+        self._lowest, self._width = np.uint64(lowest), width
+        flips = (combinations(range(width), bits) for bits in range(changed + 1))
+        self.probes = np.array([sum(1 << bit for bit in bits) for some in flips for bits in some], np.int32)
+        keys = self.keys(values[filed])
+        # numpy sorts plain numbers in a tenth of the time that their order takes.
+        self.places = (np.sort(keys.astype(np.int64) << 32 | filed) & (2**32 - 1)).astype(np.int32)
+        self.values = values[self.places]
+        counts = np.bincount(keys, minlength=1 << width)
+        self.offsets = np.cumsum(counts) - counts
+        self.counts = np.zeros(1 << width, np.int32)
+
+    def keys(self, values: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
+        """The band's bits of each hash."""
+        return (values >> self._lowest & np.uint64((1 << self._width) - 1)).astype(np.int32)
+
+
+def _placed(bands: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """First bit, width and bits that may differ of each band."""
+    lowest = 0
+    for width, changed in bands:
+        yield lowest, width, changed
+        lowest += width
 
 
 def compared(sequences: Sequences, pairs: Pairs) -> tuple[Numbers, Integers]:
@@ -260,11 +307,6 @@ def _distinct(numbers: Integers) -> Integers:
     first = np.ones(len(ordered), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return ordered[first]
-
-
-def _quarter(values: npt.NDArray[np.uint64], quarter: int) -> Integers:
-    shifted = values >> np.uint64(quarter * QUARTER_BITS)
-    return (shifted & np.uint64((1 << QUARTER_BITS) - 1)).astype(np.int64)
 
 
 def _chunks(lengths: Integers) -> Iterator[slice]:

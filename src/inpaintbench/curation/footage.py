@@ -17,7 +17,18 @@ from inpaintbench.curation.bars import Bars, Image
 from inpaintbench.curation.normalizers import NORMALIZERS
 from inpaintbench.curation.normalizers.base import Normalizer
 from inpaintbench.curation.sources import SOURCES
-from inpaintbench.curation.sources.base import PARTS, Footage, SourceLeaf, media_of, open_path, parts_by_footage, shared_parts
+from inpaintbench.curation.sources.base import (
+    PARTS,
+    Footage,
+    SourceLeaf,
+    in_parts,
+    local_file,
+    media_of,
+    open_path,
+    parts_by_footage,
+    shared_parts,
+    stated_sha256,
+)
 from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.curation.splitters.base import Splitter
 from inpaintbench.errors import InpaintBenchError, MediaError, Rejected
@@ -34,6 +45,7 @@ VERSION = "4"
 CUT_VERSION = "5"
 # Attribute of a source: how many cuts, fades and dissolves it has, and in its blob where they are.
 TRANSITIONS, TRANSITIONS_VERSION = "probe.transitions", "2"
+INDEX_VERSION = "1"
 FIND_LIMIT_SECONDS = 3600.0
 # How the reason of a copy begins.
 SAME_BYTES = "has the same bytes as"
@@ -47,7 +59,9 @@ def time_limit(longest_seconds: float) -> float:
     return 900.0 + longest_seconds
 
 
-def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str = "") -> tuple[list[Footage], Outcome]:
+def find(
+    executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str = "", by_index: bool = False
+) -> tuple[list[Footage], Outcome]:
     """Hash everything a source leaf offers into the table ``sources``.
 
     Args:
@@ -55,9 +69,18 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
         leaf: the source leaf.
         constants: the leaf's constructor arguments, so that a worker can build it again.
         label: tells two sources of one leaf apart.
+        by_index: films at addresses are not brought where the store knows their SHA-256.
     """
     footage = [piece for piece in leaf.footage() if executor.workspace.takes(piece.uri)]
-    step = Step(
+    step = replace(finding(leaf, label), ahead="" if by_index else _ahead(piece.payload for piece in footage))
+    more = {"constants": dict(constants), "by_index": by_index}
+    tasks = [Task(piece.uri, piece.content, {"footage": asdict(piece), **more}, piece.name) for piece in footage]
+    return footage, executor.run(step, tasks)
+
+
+def finding(leaf: SourceLeaf, label: str = "") -> Step:
+    """The step that finds the footage of a source leaf; its tasks are called by ``uri`` and ``content`` of each piece."""
+    return Step(
         name=find_step(leaf.name, label),
         version=f"{VERSION}.{leaf.version}",
         table="sources",
@@ -67,10 +90,6 @@ def find(executor: Executor, leaf: SourceLeaf, *, constants: Plain, label: str =
         parameters={"leaf": leaf.name},
         time_limit_seconds=FIND_LIMIT_SECONDS,
     )
-    tasks = [
-        Task(piece.uri, piece.content, {"footage": asdict(piece), "constants": dict(constants)}, piece.name) for piece in footage
-    ]
-    return footage, executor.run(step, tasks)
 
 
 def find_step(leaf: str, label: str = "") -> str:
@@ -78,9 +97,26 @@ def find_step(leaf: str, label: str = "") -> str:
     return f"find.{leaf}" + (f".{label}" if label else "")
 
 
-def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]:
+def _ahead(where: Iterable[Plain]) -> str:
+    """What brings films before their turn, where some of these lie at addresses."""
+    return "inpaintbench.curation.footage:bring_ahead" if any(place.get("state") for place in where) else ""
+
+
+def bring_ahead(jobs: Sequence[tuple[Plain, Plain]], *, blobs: Blobs) -> None:  # noqa: ARG001 - as all that reads ahead
+    """Bring into the cache what the next film needs that lies at an address, while the one before it is worked on."""
+    for payload, _ in jobs[:1]:
+        where = payload.get("where") or payload["footage"]["payload"]
+        if where.get("state"):
+            local_file(where["path"], state=where["state"])
+
+
+def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs, ahead: None = None) -> list[Source]:  # noqa: ARG001 - lies in the cache
     """Obtain one piece of footage, keep it as a blob if it had to be made, and hash it."""
     footage = payload["footage"]
+    named = {name: footage[name] for name in ("uri", "origin", "licence", "author", "page_url")}
+    size = int((footage["payload"].get("state") or "").partition(":")[0] or 0)
+    if payload.get("by_index") and size and (stated := stated_sha256(footage["payload"])):
+        return [Source(source_id=stated[:16], sha256=stated, bytes=size, blob=None, **named)]
     leaf = SOURCES.get(parameters["leaf"])(**payload["constants"])
     with blobs.scratch() as scratch:
         path = Path(leaf.obtain(footage["payload"], str(scratch)))
@@ -93,7 +129,6 @@ def find_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Source]
             raise Rejected(f"cannot be read: {error.strerror}") from error
     if size == 0:
         raise Rejected("the file is empty (0 bytes)")
-    named = {name: footage[name] for name in ("uri", "origin", "licence", "author", "page_url")}
     return [Source(source_id=digest[:16], sha256=digest, bytes=size, blob=blob, parts=parts, **named)]
 
 
@@ -147,13 +182,19 @@ def _credits(source: Source) -> tuple[str | None, ...]:
 
 def probe(
     executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], *,
-    transitions: bool = False,
+    transitions: bool = False, by_index: bool = False,
 ) -> Outcome:  # fmt: skip
-    """Decode every source once and write what it holds to ``attributes``, with ``transitions`` also where shots end."""
-    return executor.run(*_probing(sources, where, transitions=transitions), rejected=doubles)
+    """Decode every source once and write what it holds to ``attributes``, with ``transitions`` also where shots end.
+
+    ``by_index`` takes the index of a film at its word, where it has one.
+    """
+    return executor.run(*_probing(sources, where, transitions=transitions, by_index=by_index), rejected=doubles)
 
 
-def _probing(sources: Sequence[Source], where: Mapping[str, Plain], *, transitions: bool) -> tuple[Step, list[Task]]:
+def _probing(
+    sources: Sequence[Source], where: Mapping[str, Plain], *, transitions: bool, by_index: bool
+) -> tuple[Step, list[Task]]:
+    asked = {"transitions": TRANSITIONS_VERSION} if transitions else {}
     step = Step(
         name="probe",
         version=VERSION,
@@ -162,21 +203,27 @@ def _probing(sources: Sequence[Source], where: Mapping[str, Plain], *, transitio
         function="inpaintbench.curation.footage:probe_one",
         together="inpaintbench.curation.footage:probe_and_cut_one",
         # Sources of whom nobody asks it have the keys that they had.
-        parameters={"transitions": TRANSITIONS_VERSION} if transitions else {},
+        parameters=asked | ({"index": INDEX_VERSION} if by_index else {}),
         time_limit_seconds=time_limit(max((row.bytes for row in sources), default=0) / _SLOWEST_BYTES_A_SECOND),
+        ahead="" if by_index else _ahead(where.values()),
     )
-    return step, [
-        Task(source.source_id, source.sha256, {"source_id": source.source_id, "where": where[source.source_id]}, source.uri)
-        for source in sources
-    ]
+    tasks = []
+    for source in sources:
+        payload = {"source_id": source.source_id, "where": where[source.source_id], "bytes": source.bytes}
+        tasks.append(Task(source.source_id, source.sha256, payload, source.uri))
+    return step, tasks
 
 
-def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Attribute]:
+def probe_one(payload: Plain, *, parameters: Plain, blobs: Blobs, ahead: None = None) -> list[Attribute]:  # noqa: ARG001
     """One attribute row for each fact of ``video.Probe``, named ``probe.<fact>``, and for what follows from them."""
-    path = open_path(payload["where"], blobs)
+    if "index" in parameters:
+        with in_parts(payload["where"], blobs) as (read, size):
+            foreseen = video.IndexedFilm(read, size).foreseen()
+        if foreseen:
+            return _probe_rows(payload, foreseen)
     looking = _Looking(asked="transitions" in parameters)
-    probed = video.probe(path, watching=looking.watching)
-    return [*_probe_rows(payload["source_id"], path, probed), *looking.rows(payload["source_id"], probed, blobs)]
+    probed = video.probe(open_path(payload["where"], blobs), watching=looking.watching)
+    return [*_probe_rows(payload, probed), *looking.rows(payload["source_id"], probed, blobs)]
 
 
 class _Looking:
@@ -195,13 +242,13 @@ class _Looking:
         return [Attribute(source_id, TRANSITIONS, float(len(spans)), None, "probe", VERSION, blob)]
 
 
-def _probe_rows(source_id: str, path: str, probed: video.Probe) -> list[Attribute]:
-    facts = asdict(probed)
+def _probe_rows(payload: Plain, probed: video.Probe) -> list[Attribute]:
+    source_id, facts = payload["source_id"], asdict(probed)
     turned = facts["rotation_degrees"] % 180 != 0
     shape = (facts["width"] * facts["pixel_aspect"]) / facts["height"]
     shape = 1 / shape if turned else shape
     facts["orientation"] = "square" if abs(shape - 1) < 0.01 else "landscape" if shape > 1 else "portrait"
-    facts["bits_per_second"] = 8 * Path(path).stat().st_size / facts["duration_seconds"]
+    facts["bits_per_second"] = 8 * payload["bytes"] / facts["duration_seconds"]
     values = {name: value if isinstance(value, str) else float(value) for name, value in facts.items()}
     return [Attribute(source_id, f"probe.{name}", value, None, "probe", VERSION) for name, value in values.items()]
 
@@ -249,10 +296,10 @@ def cut(
 
 def probe_and_cut(
     executor: Executor, sources: Sequence[Source], where: Mapping[str, Plain], doubles: Sequence[Rejection], *,
-    transitions: bool = False, **how: Any,
+    transitions: bool = False, by_index: bool = False, **how: Any,
 ) -> tuple[Outcome, Outcome]:  # fmt: skip
     """``probe`` and ``cut`` in one pass over each source, where all are cut whatever is found; ``how`` is what ``cut`` takes."""
-    work = [_probing(sources, where, transitions=transitions), _cutting(sources, where, (), how)]
+    work = [_probing(sources, where, transitions=transitions, by_index=by_index), _cutting(sources, where, (), how)]
     done = executor.run_together(work, label="cut", rejected=doubles)
     refused = {row.subject_id for row in done["probe"].rejected}  # once is enough
     cut = replace(done["cut"], rejected=[row for row in done["cut"].rejected if row.subject_id not in refused])
@@ -265,6 +312,7 @@ def _cutting(
 ) -> tuple[Step, list[Task]]:
     if how["form"] == "challenge":
         video.require_h264("the form challenge")  # here and not a source each
+    by_index = SPLITTERS.get(how["splitter"]["name"]).by_index
     leaves = {
         kind: [how[kind]["name"], leaves.get(how[kind]["name"]).version, without_name(how[kind])]
         for kind, leaves in (("splitter", SPLITTERS), ("normalizer", NORMALIZERS))
@@ -275,6 +323,7 @@ def _cutting(
         together="inpaintbench.curation.footage:probe_and_cut_one",
         parameters={**leaves, **{name: how[name] for name in ("fps", "form", "hdr")}},
         time_limit_seconds=time_limit(_SLOWEST_CUT * largest / _FEWEST_BYTES_A_SECOND),
+        ahead="" if by_index else _ahead(where.values()),
     )  # fmt: skip
     of_source, tasks = _by_subject(attributes), []
     for source in sources:
@@ -297,7 +346,7 @@ def without_name(leaf: Plain) -> dict[str, Any]:
     return {key: value for key, value in leaf.items() if key != "name"}
 
 
-def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
+def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs, ahead: None = None) -> list[Clip]:  # noqa: ARG001
     """All clips of one source, decoded once from front to back."""
     _, clips = _probed_and_cut(payload, parameters, blobs, _Looking(asked=False))
     if isinstance(clips, InpaintBenchError):
@@ -305,22 +354,28 @@ def cut_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Clip]:
     return clips
 
 
-def probe_and_cut_one(jobs: Sequence[tuple[Plain, Plain]], *, blobs: Blobs) -> list[list[Any] | InpaintBenchError]:
+def probe_and_cut_one(
+    jobs: Sequence[tuple[Plain, Plain]],
+    *,
+    blobs: Blobs,
+    ahead: None = None,  # noqa: ARG001
+) -> list[list[Any] | InpaintBenchError]:
     """``probe_one`` and ``cut_one`` of one source, decoded once."""
-    (_, asked), (payload, parameters) = jobs
+    (own, asked), (payload, parameters) = jobs
     looking = _Looking(asked="transitions" in asked)
     try:
         probed, clips = _probed_and_cut(payload, parameters, blobs, looking)
     except InpaintBenchError as error:
         return [error, error]
-    rows = _probe_rows(payload["source_id"], open_path(payload["where"], blobs), probed)
-    return [[*rows, *looking.rows(payload["source_id"], probed, blobs)], clips]
+    return [[*_probe_rows(own, probed), *looking.rows(payload["source_id"], probed, blobs)], clips]
 
 
 def _probed_and_cut(
     payload: Plain, parameters: Plain, blobs: Blobs, looking: _Looking
 ) -> tuple[video.Probe, list[Clip] | InpaintBenchError]:
     """Cut a source by what its packets promise, and measure at that what it holds; where that is another, cut it by that."""
+    if SPLITTERS.get(parameters["splitter"][0]).by_index and (known := _by_index(payload, parameters, blobs)):
+        return known
     path = open_path(payload["where"], blobs)
     if video.is_image(path):
         probed = video.probe(path)
@@ -334,15 +389,27 @@ def _probed_and_cut(
     return probed, clips
 
 
+def _by_index(payload: Plain, parameters: Plain, blobs: Blobs) -> tuple[video.Probe, list[Clip] | InpaintBenchError] | None:
+    """The same of a film of which no more is read than its index and its clips; None where it has to be read whole."""
+    try:
+        with in_parts(payload["where"], blobs) as (read, size):
+            film = video.IndexedFilm(read, size)
+            foreseen = film.foreseen()
+            return (foreseen, _cut("", foreseen, payload, parameters, blobs, film=film)) if foreseen else None
+    except video.Misread:
+        return None
+
+
 def _decisive(probed: video.Probe) -> tuple[Any, ...]:
     """The facts that clips depend on."""
     return probed.hdr, probed.pixel_aspect, probed.fps, probed.frames, probed.duration_seconds
 
 
 def _cut(
-    path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None = None
-) -> list[Clip] | InpaintBenchError:
-    """The clips of a source that holds ``facts``, or why there are none."""
+    path: str, facts: video.Probe, payload: Plain, parameters: Plain, blobs: Blobs, decoder: video.Decoder | None = None,
+    film: video.IndexedFilm | None = None,
+) -> list[Clip] | InpaintBenchError:  # fmt: skip
+    """The clips of a source that holds ``facts``, or why there are none; of a ``film`` nothing else is read."""
     (splitter_name, _, splitting), (normalizer_name, _, normalising) = parameters["splitter"], parameters["normalizer"]
     retimed = None if video.is_image(path) else parameters["fps"]
     fps = float(retimed or facts.fps)
@@ -353,6 +420,9 @@ def _cut(
         spans = _spans(path, facts, splitter, retimed=retimed, hdr=parameters["hdr"])
         numbered = enumerate(video.upright_frames(path, fps=retimed, hdr=parameters["hdr"], decoder=decoder))
         for start, end in spans:
+            if film:
+                frames = film.frames(start, end, fps=retimed)
+                numbered = enumerate(video.upright_frames(path, hdr=parameters["hdr"], frames=frames), start)
             cut_off = bars.bars_of_clip(
                 payload["bars"], blobs, start_frame=start, end_frame=end, source_fps=facts.fps if retimed else fps, fps=fps
             )
@@ -366,6 +436,8 @@ def _cut(
                 rgb_sha256=encoded.rgb_sha256, encode_crf=encoded.crf, encode_psnr_db=encoded.psnr_db,
                 encoder=encoded.encoder,
             ))  # fmt: skip
+    except video.Misread:
+        raise
     except InpaintBenchError as error:
         return error
     return clips

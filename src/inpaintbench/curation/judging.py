@@ -183,32 +183,27 @@ def judge(facts: Facts, rules: Sequence[Rule]) -> Judged:
     verdicts = []
     for rule in rules:
         column = facts.of(rule.subject)
-        inside = _inside(rule, column)
+        # `[n]`, which values fulfil the rule; anything where there is none.
+        inside = np.ones(len(column.numbers), bool)
+        for key, bound in rule.bounds.items():
+            if isinstance(bound, str):
+                # "2019" stands for the whole year: only as much of a date is compared as the bound says.
+                begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
+                inside &= _flags(pc.match_substring_regex(column.texts, DATE))
+                inside &= _flags(pc.call_function(_COMPARE[key], [begun, bound]))
+            else:
+                with np.errstate(invalid="ignore"):
+                    inside &= getattr(np, _COMPARE[key])(column.numbers, bound)
+        if rule.equals is not None:
+            inside &= _among((rule.equals,), column)
+        if rule.one_of is not None:
+            inside &= _among(rule.one_of, column)
+        if rule.none_of is not None:
+            inside &= ~_among(rule.none_of, column)
         keep = np.where(column.known, inside, rule.missing == "keep") | rule.flag
         waiting = ~column.found & ~keep if rule.answer is not None else np.zeros(len(keep), bool)
         verdicts.append(Verdict(rule.label, rule, column, keep, waiting, column.known & ~inside & rule.flag))
     return Judged(facts, verdicts)
-
-
-def _inside(rule: Rule, column: Column) -> Flags:
-    """``[n]``, which values fulfil the rule; anything where there is none."""
-    inside = np.ones(len(column.numbers), bool)
-    for key, bound in rule.bounds.items():
-        if isinstance(bound, str):
-            # "2019" stands for the whole year: only as much of a date is compared as the bound says.
-            begun = pc.utf8_slice_codeunits(column.texts, 0, len(bound))
-            inside &= _flags(pc.match_substring_regex(column.texts, DATE))
-            inside &= _flags(pc.call_function(_COMPARE[key], [begun, bound]))
-        else:
-            with np.errstate(invalid="ignore"):
-                inside &= getattr(np, _COMPARE[key])(column.numbers, bound)
-    if rule.equals is not None:
-        inside &= _among((rule.equals,), column)
-    if rule.one_of is not None:
-        inside &= _among(rule.one_of, column)
-    if rule.none_of is not None:
-        inside &= ~_among(rule.none_of, column)
-    return inside
 
 
 def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = SELECT) -> Judged:
@@ -217,20 +212,11 @@ def select_clips(workspace: Workspace, rules: Sequence[Rule], *, step: str = SEL
     Raises:
         InputError: a rule on something that no clip has.
     """
-    judged = judge_workspace(workspace, rules)
-    workspace.write_columns("selection", step, judged.rows())
-    return judged
-
-
-def judge_workspace(workspace: Workspace, rules: Sequence[Rule]) -> Judged:
-    """Apply rules to the clips of a workspace and write nothing.
-
-    Raises:
-        InputError: a rule on something that no clip has.
-    """
     facts = Facts.of_workspace(workspace, {rule.subject for rule in rules})
     require_measured(facts, rules, workspace=workspace)
-    return judge(facts, rules)
+    judged = judge(facts, rules)
+    workspace.write_columns("selection", step, judged.rows())
+    return judged
 
 
 def _among(values: Sequence[float | str], column: Column) -> Flags:

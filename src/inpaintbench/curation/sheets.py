@@ -58,18 +58,30 @@ def _label(line: Line, subjects: Mapping[str, str]) -> Attribute:
     subject_id = subjects.get(subject) or subjects.get(quote(subject))
     if subject_id is None:
         raise InputError(f"{line.where}: {subject!r} is neither a clip, a source nor a source's path")
+    try:
+        return Attribute(subject_id, name, label_value(name, value), None, LABELS, LABELS_VERSION)
+    except InputError as error:
+        raise InputError(f"{line.where}: {error}") from error
+
+
+def label_value(name: str, value: str) -> float | str:
+    """The value of a label, as a number where it is one.
+
+    Raises:
+        InputError: no label can be called that or have that value.
+    """
     if not name or not value:
-        raise InputError(f"{line.where}: name and value must not be empty")
+        raise InputError("name and value must not be empty")
     if name in ATTRIBUTES:
-        raise InputError(f"{line.where}: {name} is measured, not labelled; use another name")
+        raise InputError(f"{name} is measured, not labelled; use another name")
     if name.endswith("_level") and value not in ("low", "high"):
-        raise InputError(f"{line.where}: {name} is {value!r}, choose from low, high")
+        raise InputError(f"{name} is {value!r}, choose from low, high")
     number_or_text: float | str = value
     with suppress(ValueError):
         number_or_text = float(value)
     if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
-        raise InputError(f"{line.where}: {name} is {value!r}; leave a line out where nothing is known")
-    return Attribute(subject_id, name, number_or_text, None, LABELS, LABELS_VERSION)
+        raise InputError(f"{name} is {value!r}; leave a line out where nothing is known")
+    return number_or_text
 
 
 TABLE, STEP = "answers", "import"

@@ -7,6 +7,7 @@ for them.
 
 from __future__ import annotations
 
+import math
 import re
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from inpaintbench.catalogue import Catalogue, Leaf, known_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable
-from inpaintbench.models import torch_networks
+from inpaintbench.models import torch_networks, weights
 from inpaintbench.types import Frames
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def _from_official(state: torch_networks.State) -> torch_networks.State:
 Motion = npt.NDArray[np.float32]
 # Of DIS, along each side: two patches, one for the coarsest level of the pyramid.
 FEWEST_PIXELS = 16
+_PATCH_PIXELS = 8
 
 
 class Flow(Leaf, ABC):
@@ -138,6 +140,19 @@ class Flow(Leaf, ABC):
         Raises:
             NotMeasurable: the weights are missing or damaged, or the frames are too small.
         """
+
+    def coarse(self, one: Frames, other: Frames, compute: Compute) -> Motion:
+        """What ``enlarged`` makes ``flow`` of, bit by bit: that itself, or something smaller."""
+        return self.flow(one, other, compute)
+
+    def enlarged(self, motion: Motion, *, height: int, width: int) -> Motion:  # noqa: ARG002 - it has that size
+        """``flow`` of one pair, ``float32[height, width, 2]``, from what ``coarse`` gave of it."""
+        return motion
+
+    @classmethod
+    def identity(cls) -> str:
+        """Changes whenever its results may: version, and the hash of the parameters or OpenCV's release."""
+        return f"{cls.name} {cls.version} {weights.named(cls.weights).sha256 if cls.weights else cv2.__version__}"
 
 
 FLOWS: Catalogue[type[Flow]] = Catalogue(
@@ -163,19 +178,25 @@ class Dis(Flow):
     weights = None
     version = "1"
 
-    def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:  # noqa: ARG002 - no network
+    def flow(self, one: Frames, other: Frames, compute: Compute) -> Motion:
         """As ``Flow.flow``.
 
         Raises:
             NotMeasurable: the frames are smaller than two patches.
         """
         height, width = one.shape[1:3]
+        return np.stack([self.enlarged(motion, height=height, width=width) for motion in self.coarse(one, other, compute)])
+
+    def coarse(self, one: Frames, other: Frames, compute: Compute) -> Motion:  # noqa: ARG002 - no network
+        """At half the size, at which this flow is found; of small frames whose pyramid would be another at their own."""
+        height, width = one.shape[1:3]
         if min(height, width) < FEWEST_PIXELS:
             raise NotMeasurable(f"frames of {width}x{height} are too small for optical flow, which needs {FEWEST_PIXELS} px")
+        halved = _levels(height, width) == _levels(height // 2, width // 2) + 1 > 0
         search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
         # The constants of that preset, set one by one so that another release of OpenCV changes no score.
-        search.setFinestScale(1)  # flow is found at half the resolution, then enlarged
-        search.setPatchSize(8)
+        search.setFinestScale(0 if halved else 1)  # flow is found at half the resolution, then enlarged
+        search.setPatchSize(_PATCH_PIXELS)
         search.setPatchStride(3)
         search.setGradientDescentIterations(25)
         search.setVariationalRefinementIterations(5)
@@ -185,16 +206,33 @@ class Dis(Flow):
         search.setVariationalRefinementEpsilon(0.01)
         search.setUseMeanNormalization(True)
         search.setUseSpatialPropagation(True)
-        motion = np.empty((len(one), height, width, 2), np.float32)
+        size = (width // 2, height // 2) if halved else (width, height)
+        motion = np.empty((len(one), size[1], size[0], 2), np.float32)
         threads = cv2.getNumThreads()
         cv2.setNumThreads(1)
         try:
             for index, pair in enumerate(zip(one, other, strict=True)):
-                first, second = (cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in pair)
+                grey = (cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in pair)
+                # As that search shrinks them itself.
+                first, second = (cv2.resize(frame, size, interpolation=cv2.INTER_AREA) if halved else frame for frame in grey)
                 motion[index] = search.calc(first, second, None)  # type: ignore[call-overload]  # no first guess
         finally:
             cv2.setNumThreads(threads)
         return motion
+
+    def enlarged(self, motion: Motion, *, height: int, width: int) -> Motion:
+        """As that search enlarges it itself: bilinearly, and twice as long."""
+        if motion.shape[:2] == (height, width):
+            return motion
+        large = np.asarray(cv2.resize(motion, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+        large *= 2
+        return large
+
+
+def _levels(height: int, width: int) -> int:
+    """Halvings down to the coarsest level of the pyramid that OpenCV's search chooses for a size; below 0 for none."""
+    longer, patches = max(height, width) / (4 * _PATCH_PIXELS), min(height, width) // _PATCH_PIXELS
+    return min(int(math.log2(longer) + 0.5), int(math.log2(patches))) if patches else -1
 
 
 class Farneback(Flow):

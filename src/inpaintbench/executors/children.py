@@ -24,6 +24,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
+from inpaintbench import storage
 from inpaintbench.errors import (
     InpaintBenchError,
     NetworkError,
@@ -117,6 +118,7 @@ def perform_all(jobs: Sequence[Job], workspace: str, following: Sequence[Job] = 
             for job in some:
                 made += _perform([job], workspace, read)
         results += made
+    results[0]["asked"] = storage.traffic()
     return results
 
 
@@ -147,7 +149,7 @@ def _perform(some: Sequence[Job], workspace: str, read: Callable[[], Any] | None
     else:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 20  # macOS counts bytes
     spent = {"seconds": round((time.perf_counter() - begun) / len(done), 4), "peak_mebibytes": peak}
-    return [{**result, **spent, **STATED} for result in done]
+    return [{**result, **spent, **STATED, "sent": blobs.sent} for result in done]
 
 
 def _done(records: Sequence[Any]) -> dict[str, Any]:
@@ -159,7 +161,7 @@ def _not_done(error: BaseException) -> dict[str, Any]:
     if isinstance(error, Rejected):
         return {"status": "rejected", "reason": str(error)}
     if isinstance(error, NetworkError | VerifyError):  # the next run tries it again, when the file may have been mended
-        damaged = {"damaged": True} if isinstance(error, VerifyError) else {}
+        damaged = {"damaged": error.blob} if isinstance(error, VerifyError) else {}
         return {"status": "failed", "failure": True, "reason": str(error), **damaged}
     if isinstance(error, ProgramFailed):
         return {"status": "rejected", "failure": True, "reason": str(error)}

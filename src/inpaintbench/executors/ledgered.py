@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from abc import ABC, abstractmethod
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.errors import TooManyFailures, WorkspaceError
+from inpaintbench.errors import TooManyFailures, UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED
 from inpaintbench.executors.base import Job, Outcome, Progress, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.executors.unfinished import Plan
@@ -136,6 +136,8 @@ class LedgeredExecutor(ABC):
         self.max_failures, self.retry_rejected = max_failures, retry_rejected
         self.damaged: list[str] = []
         """Tasks that were not done because stored bytes are not those of their hash, each with what was said."""
+        self.traffic = Counter[str]()
+        """What tasks asked of object storage, as ``storage.traffic`` has it, in this process and others."""
         self.only: Collection[str] | None = None
         """The subjects to work on: what an earlier run made of the others stays, if their content is the same. None = all."""
         self._progress = progress or (lambda *_: None)
@@ -147,6 +149,8 @@ class LedgeredExecutor(ABC):
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._close(kill=kind is not None)
+        if isinstance(error, VerifyError):  # of what was made of a step's results
+            self.workspace.doubt(error.blob)
         self._held.close()
 
     def run(self, step: Step, tasks: Sequence[Task], *, rejected: Sequence[Rejection] = ()) -> Outcome:
@@ -180,13 +184,17 @@ class LedgeredExecutor(ABC):
                     waiting.put_last(unit.alone())
                     continue
                 for job, result in zip(unit.jobs, results, strict=True):
-                    if result.pop("damaged", False):
+                    self.traffic.update(result.pop("asked", {}))
+                    if (blob := result.pop("damaged", None)) is not None:
+                        self.workspace.doubt(blob)
                         self.damaged.append(f"{job.task.name or job.task.subject_id}: {result['reason']}")
+                    self.workspace.trust(result.pop("sent", ()))
                     _keep(ledgers[job.step.name], job, result)
                     failures[job.step.name] += result.get("failure", False)
                     if self.max_failures is not None and sum(failures.values()) > self.max_failures:
                         subject_id, reason = job.task.subject_id, str(result["reason"])
                         raise TooManyFailures(job.step.name, most=self.max_failures, subject_id=subject_id, reason=reason)
+                self.workspace.commit_if_due()
                 more = left.pop(unit.subject, len(unit.jobs)) - len(unit.jobs)
                 if more:
                     left[unit.subject] = more
@@ -210,7 +218,7 @@ class LedgeredExecutor(ABC):
         stored = ledger.columns(step.record)
         if self.only is not None:
             # Of the other subjects, what an earlier run came to an end with stays.
-            there = flat(stored.columns["key"]).filter(pa.array(~stored.lost(stored.columns, self.workspace.blobs.path)))
+            there = flat(stored.columns["key"]).filter(pa.array(~stored.lost(stored.columns, self.workspace.blobs.has)))
             held = set(there.to_pylist())
             keys = task_keys(step, tasks, set(stored.columns["key"].to_pylist()))
             tasks = [task for task, key in zip(tasks, keys, strict=True) if task.subject_id in self.only or key in held]
@@ -230,7 +238,7 @@ class LedgeredExecutor(ABC):
         good = pc.is_in(entries["status"], value_set=pa.array(["done"] if self.retry_rejected else ["done", "rejected"]))
         if step.unmeasured:
             good = pc.and_(good, pc.is_valid(entries["row_count"]))  # release 0.2 kept no rows of what it refused
-        stands = good.to_numpy() & ~stored.lost(entries, self.workspace.blobs.path)
+        stands = good.to_numpy() & ~stored.lost(entries, self.workspace.blobs.has)
         lacking = set(_in_words(step))
         lacks = pc.fill_null(pc.list_value_length(entries["lacks"]), 0).to_numpy()
         for place in np.flatnonzero(lacks).tolist():
@@ -341,6 +349,12 @@ def _keep(ledger: Ledger, job: Job, result: dict[str, Any]) -> None:
 def _in_words(step: Step) -> list[str]:
     """Return what a step lacks, as it stands in its ledger."""
     return [f"{name}: {state}" for name, state in step.lacks.items()]
+
+
+def check_shared(workspace: Workspace) -> None:
+    """Raise ``UsageError`` where other processes would not find what this one writes to the workspace."""
+    if workspace.address and workspace.address.scheme == "memory":
+        raise UsageError("a workspace at memory:// is of one process alone: --workers 0")
 
 
 def check_for_stop() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from inpaintbench.errors import RunError
 from inpaintbench.executors.base import Progress
 from inpaintbench.executors.children import AHEAD, Children, default_memory_bytes, perform_all, result
-from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop, check_shared
 from inpaintbench.workspace import Workspace
 
 _LOOK_SECONDS = 0.5
@@ -93,6 +93,7 @@ class LocalExecutor(LedgeredExecutor):
         breaks = 0
         if not waiting:
             return
+        check_shared(self.workspace)
         # Nothing tells what groups processes from before have done.
         self._open(apart=ahead or waiting.apart, on_card=waiting.on_card, anew=waiting.apart)
         while waiting or any(lane.running or lane.following for lane in self._lanes):

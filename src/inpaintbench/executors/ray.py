@@ -1,4 +1,4 @@
-"""Run steps on a Ray cluster whose nodes share the workspace's file system, or on a Ray started here."""
+"""Run steps on a Ray cluster whose nodes share the workspace's file system or its address, or on a Ray started here."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 import uuid
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,7 @@ from inpaintbench.errors import InputError, MissingExtraError
 from inpaintbench.executors import default_workers
 from inpaintbench.executors.base import Job, Progress
 from inpaintbench.executors.children import Children, default_memory_bytes, result
-from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop
+from inpaintbench.executors.ledgered import LedgeredExecutor, Results, Unit, Waiting, check_for_stop, check_shared
 from inpaintbench.workspace import Workspace
 
 # Address that starts a Ray on this machine.
@@ -22,6 +23,8 @@ HERE = "local"
 _LOOK_SECONDS = 0.5
 _AHEAD = 2
 _ANSWER_SECONDS = 10.0
+# Nodes that an item may lose; one that brings its node down ends here.
+_TRIES = 4
 _OBJECT_STORE_BYTES = 200 << 20  # only small records travel; pixels stay in the workspace
 
 
@@ -32,7 +35,7 @@ class RayExecutor(LedgeredExecutor):
     the local executor. Only the process that runs this writes ledgers and tables; workers write blobs.
 
     Args:
-        workspace: where results go; the same path on every node.
+        workspace: where results go; the same path on every node, or at an address.
         address: of an existing cluster, ``auto`` for the one this machine belongs to, or ``local``.
         workers: cores to use of a Ray that is started here; a cluster's own number counts otherwise.
         memory_bytes, max_failures, retry_rejected, progress: as for the local executor.
@@ -54,6 +57,7 @@ class RayExecutor(LedgeredExecutor):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(workspace, max_failures=max_failures, retry_rejected=retry_rejected, progress=progress)
+        check_shared(workspace)
         self._ray = _start(address, workers=workers or default_workers())
         self.workers = int(self._ray.cluster_resources().get("CPU", 1))
         self._memory_bytes = memory_bytes
@@ -64,8 +68,9 @@ class RayExecutor(LedgeredExecutor):
         self._ray.shutdown()
 
     def _results(self, waiting: Waiting) -> Results:
-        folder = str(self.workspace.path.resolve())
+        folder = str(self.workspace.address or self.workspace.path.resolve())
         running: dict[Any, Unit] = {}
+        lost: Counter[tuple[tuple[str, int], str]] = Counter()
         call = uuid.uuid4().hex if waiting.apart else ""
         while waiting or running:
             while waiting and len(running) < self.workers * _AHEAD:
@@ -78,6 +83,11 @@ class RayExecutor(LedgeredExecutor):
                 try:
                     results: list[dict[str, Any]] = self._ray.get(reference)
                 except self._ray.exceptions.RayError as error:  # a node was lost, not the input's doing
+                    unit = running[reference]
+                    lost[unit.subject, unit.jobs[0].key] += 1
+                    if lost[unit.subject, unit.jobs[0].key] < _TRIES:
+                        waiting.put_last([running.pop(reference)])
+                        continue
                     reason = f"Ray lost the task: {str(error).splitlines()[0]}"
                     results = [{"status": "failed", "failure": True, "reason": reason}]
                 yield running.pop(reference), results

@@ -158,7 +158,7 @@ def _taken(workspace: Workspace, path: Path) -> Stopped | None:
     name, record, refused = held.step, held.record, held.rejected
     stored = workspace.ledger(name, record).columns(record)
     entries = held.entries(stored)
-    entries = entries.filter(pa.array(~stored.lost(entries, workspace.blobs.path))).combine_chunks()
+    entries = entries.filter(pa.array(~stored.lost(entries, workspace.blobs.has))).combine_chunks()
     notice = Stopped(name, entries.num_rows, len(held.tasks))
     bad = pc.is_in(entries["status"], value_set=pa.array(REFUSED))
     rows = (pc.sum(entries["row_count"]).as_py() or 0) + (pc.sum(bad).as_py() or 0) + len(refused)

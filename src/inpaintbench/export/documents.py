@@ -352,8 +352,7 @@ def _collection(dataset: Dataset) -> str:
 
 
 def _preparation(dataset: Dataset) -> list[str]:
-    rows = layout.different(dataset.items, "clip_id", "attributes")
-    normalised = {row["attributes"].get("normalised") for row in rows if row.get("attributes")}
+    normalised = {row["attributes"].get("normalised") for row in layout.different(dataset.items, "normalised")}
     steps = [f"{things(dataset.items)} brought to {how}" for how in sorted(filter(None, normalised), key=repr)]
     selection = dataset.facts.get("selection", {})
     steps += [f"selected by: {rule['rule']}, which dropped {rule['dropped']:,}" for rule in selection.get("rules", ())]

@@ -18,6 +18,12 @@ from inpaintbench.errors import InputError
 from inpaintbench.frozen import MOST_SHOWN
 from inpaintbench.types import Hole, Plain
 
+# The columns of rows that ``shown_by_others`` looks at.
+OF_SHOWN = (
+    "item_id", "clip_id", "source_id", "start_frame", "end_frame", "fps", "frames", "height", "width", "truth_rgb_sha256",
+    "generator", "target_prompt", "instruction",
+    *(f"{mask}_{what}" for mask in ("hole", "object_mask", "effect_mask") for what in ("file_name", "sha256")),
+)  # fmt: skip
 # Clips whose holes are decoded side by side: each holds two of its size.
 _AT_ONCE = 2
 

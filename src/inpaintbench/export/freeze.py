@@ -23,18 +23,20 @@ workspace with the same folder names, or a re-export in place, is another cache 
 
 from __future__ import annotations
 
-import bisect
 import itertools
+import json
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 import inpaintbench
@@ -43,14 +45,14 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import layout
 from inpaintbench.export.card import write_strips
 from inpaintbench.export.documents import is_remade, sealed
-from inpaintbench.export.exposure import shown_by_others
-from inpaintbench.export.gathering import Batches, Placed, Tables, column, copy_media, item_rows, of_records
+from inpaintbench.export.exposure import OF_SHOWN, shown_by_others
+from inpaintbench.export.gathering import PLACE, Batches, Placed, Tables, column, copy_media, item_rows, of_records
 from inpaintbench.export.growing import Published
 from inpaintbench.export.thin_rows import ThinRows
 from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
 from inpaintbench.frozen import SHOWN, UNLOADABLE
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import ALL, SHARD_ROWS, ArrayIds, arrow_ids
+from inpaintbench.manifest import ALL, SHARD_ROWS, arrow_ids
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, stated
 from inpaintbench.workspace import Blobs
 
@@ -133,9 +135,9 @@ def freeze(
     )  # fmt: skip
     with replacing(target, what="export ") as folder, _scratch(target) as scratch:
         kept = _Kept(published, {str(row["item_id"]) for row in removed}) if published else None
-        by_id, ids, schema = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given, kept=kept, own=own)
-        dataset = _with_slices(dataset, published, own, ids)
-        dataset, thin = _write_rows(folder, scratch, dataset, by_id.tables(), ids=ids, schema=schema)
+        given = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given, kept=kept, own=own)
+        dataset = _with_slices(dataset, published, own, given.ids)
+        dataset, thin = _write_rows(folder, scratch, dataset, given)
         for path, data in extra(dataset.items) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
@@ -176,8 +178,7 @@ class _Kept:
 
     def rows(self) -> Iterator[list[dict[str, Any]]]:
         """Some thousands of rows at a time, with every column that a row may have."""
-        empty: dict[str, Any] = {name: [] if name.endswith("s") else None for name in layout.MEDIA_COLUMNS}
-        empty |= dict.fromkeys(manifest.OPTIONAL_COLUMNS)
+        empty: dict[str, Any] = {name: [] if name in layout.LIST_COLUMNS else None for name in layout.EVERY_COLUMN.names}
         rows = (empty | dict(row) for row in self.published.dataset.items if row["item_id"] not in self.gone)
         while some := list(itertools.islice(rows, SHARD_ROWS)):
             yield some
@@ -235,15 +236,14 @@ class _Shares:
         self._done: set[str] = set()
         self._published: dict[str, float | None] = {}
 
-    def tell(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Let new rows say it: all of their sources, whose media lie in the folder."""
-        sources = {row["source_id"] for row in rows}
+    def told(self, table: pa.Table) -> pa.Array:
+        """That of new rows: all of their sources, whose media lie in the folder."""
+        sources, rows = set(table["source_id"].unique().to_pylist()), table.select(OF_SHOWN).to_pylist()
         beside = [row for source in sources for row in self._kept.of_source.get(source, ())] if self._kept else []
         found = self._found([*rows, *beside])
-        for row in rows:
-            row[SHOWN] = found[row["item_id"]]
         self._published |= {row["item_id"]: found[row["item_id"]] for row in beside}
         self._done |= sources
+        return pa.array([found[row["item_id"]] for row in rows], pa.float64())
 
     def tell_published(self, rows: Sequence[dict[str, Any]]) -> None:
         """Let published rows say it, once all new ones do."""
@@ -285,58 +285,75 @@ def _scratch(target: Path) -> Iterator[Path]:
         yield Path(place)
 
 
+class _Gathered(NamedTuple):
+    """The rows of all items."""
+
+    rows: Iterable[pa.Table]
+    """By id, with at least the columns of ``schema``."""
+    ids: pa.Array
+    """Ascending."""
+    schema: pa.Schema
+    """The columns that some item fills."""
+    splits: Counter[str]
+    """Items of each split."""
+
+
 def _gathered(
     tables: Tables, blobs: Blobs, folder: Path, scratch: Path, *, fill: int, hole_is_given: bool, kept: _Kept | None,
     own: OwnSlices | None,
-) -> tuple[Placed, pa.Array, pa.Schema]:  # fmt: skip
-    """The rows of all items, their ids and columns; their media then lie in ``folder``."""
-    ids = pa.concat_arrays([column(tables.items, "item_id"), pa.array(kept.ids if kept else [], pa.string())])
-    ids = ids.take(pc.sort_indices(ids))
-    by_id, used, count, schema = Placed(scratch / "items", len(ids)), set[str](), 0, pa.schema([])
+) -> _Gathered:  # fmt: skip
+    """The rows of all items; their media then lie in ``folder``."""
+    unsorted = pa.concat_arrays([column(tables.items, "item_id"), pa.array(kept.ids if kept else [], pa.string())])
+    order = pc.sort_indices(unsorted)
+    ids, places = unsorted.take(order), np.empty(len(order), np.int64)
+    places[order.to_numpy()] = np.arange(len(order))
+    of_kept = len(ids) - (len(kept.ids) if kept else 0)
+    by_id, used, splits = Placed(scratch / "items", len(ids)), set[str](), Counter[str]()
 
-    def add(rows: Sequence[Plain]) -> pa.Schema:
-        nonlocal used, count
-        used, count = used | layout.filled(rows), count + len(rows)
+    def add(table: pa.Table, own_places: npt.NDArray[np.int64]) -> None:
+        used.update(layout.filled_in(table))
+        splits.update({part["values"].as_py(): part["counts"].as_py() for part in table["split"].value_counts()})
         if own:
-            own.look_at(rows)
-        columns = layout.row_schema(rows)
-        table = pa.Table.from_pylist([layout.flat(row) for row in rows], columns)
-        # Each is looked for by halves: an index of all ids, made for every few thousand rows, takes longer than all else.
-        places = (bisect.bisect_left(range(len(ids)), row["item_id"], key=lambda place: ids[place].as_py()) for row in rows)
-        by_id.add(table, np.fromiter(places, np.int64, len(rows)))
-        return columns
+            own.look_at(_plain_rows(table))
+        by_id.add(table, own_places)
 
     shares = _Shares(folder, kept)
-    for some in tables.together(scratch / "gathered"):
-        rows = stated(item_rows(some, blobs))
-        for row in rows:
-            row |= {"fill": fill, "hole_is_given": hole_is_given}
+    for some in tables.together(scratch / "gathered", places[:of_kept]):
+        rows = item_rows(some, blobs)
         copy_media(folder, rows, some, blobs)
-        shares.tell(rows)
-        schema = add(rows)
-    for rows in kept.rows() if kept else ():
+        constant = {"fill": fill, "hole_is_given": hole_is_given, SHOWN: shares.told(rows)}
+        for name, value in constant.items():
+            rows = rows.append_column(name, value if name == SHOWN else pa.repeat(pa.scalar(value), rows.num_rows))
+        add(rows.select(layout.EVERY_COLUMN.names).cast(layout.EVERY_COLUMN), rows[PLACE].to_numpy())
+    for published in kept.rows() if kept else ():
         assert kept
-        kept.copy_media(folder, rows)
-        shares.tell_published(rows)
-        schema = add(rows)
-    if count != len(ids):
+        kept.copy_media(folder, published)
+        shares.tell_published(published)
+        table = pa.Table.from_pylist([layout.flat(row) for row in published], layout.EVERY_COLUMN)
+        add(table, places[of_kept : of_kept + table.num_rows])
+        of_kept += table.num_rows
+    if (count := splits.total()) != len(ids):
         raise InputError(f"the clips or sources of {len(ids) - count} of {len(ids)} items are not there; run `masks pair` again")
     left = layout.unused(used)
-    return by_id, ids, pa.schema([column for column in schema if column.name not in left])
+    return _Gathered(
+        by_id.tables(), ids, pa.schema([column for column in layout.EVERY_COLUMN if column.name not in left]), splits
+    )
 
 
-def _write_rows(
-    folder: Path, scratch: Path, dataset: Dataset, tables: Iterable[pa.Table], *, ids: pa.Array, schema: pa.Schema
-) -> tuple[Dataset, ThinRows]:
+def _plain_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
+    """The rows of a table with their mappings."""
+    for row in table.to_pylist():
+        yield row | {name: json.loads(row[name]) for name in manifest.JSON_COLUMNS}
+
+
+def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered) -> tuple[Dataset, ThinRows]:
     """Write the rows of every config.
 
     Args:
         folder: of the dataset.
         scratch: for files on the way.
         dataset: all but its items and files.
-        tables: the rows of all items, by id.
-        ids: of all items, ascending.
-        schema: the columns to be written.
+        given: the items.
 
     Returns:
         The dataset with its items, as they lie in ``folder``, and the items as documents need them.
@@ -344,8 +361,8 @@ def _write_rows(
     Raises:
         InputError: the slice ``all`` has not every item.
     """
-    thin, whole, start = ThinRows(ids), Placed(scratch / ALL, len(ids)), 0
-    several, ordered = dict[str, Placed](), dict[str, tuple[Any, Any]]()
+    ids, schema, start = given.ids, given.schema, 0
+    thin, several, ordered = ThinRows(ids), dict[str, Placed](), dict[str, tuple[Any, Any]]()
     for number, part in enumerate(dataset.slices):
         own = arrow_ids(part.item_ids)
         if part.name != ALL:
@@ -354,30 +371,46 @@ def _write_rows(
             several[part.name], ordered[part.name] = Placed(scratch / f"slice{number}", len(own)), (order, found[order])
         elif not own.take(pc.sort_indices(own)).equals(ids):
             raise InputError(f"a slice called {ALL!r} has every item of its dataset, and this one has not; give it another name")
-    for table in tables:
+    whole = _Config(folder, layout.names_of_files(ALL, given.splits, alone=set(given.splits) == {"test"}), schema)
+    for table in given.rows:
         rows, stop = table.select(schema.names), start + table.num_rows
         thin.add(rows)
-        whole.add(rows, np.arange(start, stop))
+        whole.add(rows)
         for name, (order, found) in ordered.items():
             low, high = np.searchsorted(found, start), np.searchsorted(found, stop)
             several[name].add(rows.take(pa.array(found[low:high] - start)), order[low:high])
         start = stop
+    whole.close()
     split_of = layout.splits(thin)
-    listed: list[str] = []
-    for part in (Slice(ALL, "", ArrayIds(ids)), *(part for part in dataset.slices if part.name != ALL)):
-        names = layout.metadata_files(part, split_of)
-        listed = listed or [name for of_split in names.values() for name in of_split]
-        writers = {split: manifest.ShardWriter(folder, of_split, schema) for split, of_split in names.items()}
-        for table in (whole if part.name == ALL else several[part.name]).tables():
-            for split, writer in writers.items():
-                writer.add(table if len(writers) == 1 else table.filter(pc.equal(table["split"], split)))
-        for writer in writers.values():
-            writer.close()
-    rows = manifest.Rows.at(folder, listed, len(ids))
-    written = replace(dataset, items=rows)
-    content = manifest.computed_content(written)
-    rows.identity = thin.identity = manifest.Identity(content, dataset.slices, dataset.left_out, dataset.recipe)
+    for part in dataset.slices:
+        if part.name != ALL:
+            config = _Config(folder, layout.metadata_files(part, split_of), schema)
+            for rows in several[part.name].tables():
+                config.add(rows)
+            config.close()
+    items = manifest.Rows.at(folder, [name for of_split in whole.names.values() for name in of_split], len(ids))
+    written = replace(dataset, items=items)
+    content = manifest.computed_content(written, canonical=True)
+    items.identity = thin.identity = manifest.Identity(content, dataset.slices, dataset.left_out, dataset.recipe)
     return written, thin
+
+
+class _Config:
+    """Writes the rows of a config to the files of its splits."""
+
+    def __init__(self, folder: Path, names: Mapping[str, Sequence[str]], schema: pa.Schema) -> None:
+        self.names = names
+        self._writers = {split: manifest.ShardWriter(folder, of_split, schema) for split, of_split in names.items()}
+
+    def add(self, rows: pa.Table) -> None:
+        """Take the next rows."""
+        for split, writer in self._writers.items():
+            writer.add(rows if len(self._writers) == 1 else rows.filter(pc.equal(rows["split"], split)))
+
+    def close(self) -> None:
+        """Write what is left."""
+        for writer in self._writers.values():
+            writer.close()
 
 
 def _write_documents(folder: Path, dataset: Dataset, sizes: Mapping[str, int]) -> Dataset:
@@ -407,7 +440,8 @@ def seal(folder: Path, dataset: Dataset) -> Dataset:
     starts = range(0, len(items), SHARD_ROWS)
     tables = (pa.Table.from_pylist([layout.flat(row) for row in items[start : start + SHARD_ROWS]], schema) for start in starts)
     with _scratch(folder) as scratch:
-        _write_rows(folder, scratch, dataset, tables, ids=pa.array([row["item_id"] for row in items]), schema=schema)
+        splits = Counter(row["split"] for row in items)
+        _write_rows(folder, scratch, dataset, _Gathered(tables, pa.array([row["item_id"] for row in items]), schema, splits))
     write_strips(folder, dataset)
     hashes, sizes = _hashed(folder)
     return _write_documents(folder, replace(dataset, files=hashes), sizes)

@@ -7,7 +7,7 @@ is in memory. Small tables stay there.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -16,12 +16,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from inpaintbench.export.layout import MEDIA, media_names
+from inpaintbench.errors import InputError
+from inpaintbench.export.layout import MEDIA, media_names_in
 from inpaintbench.files import all_without_controls, copy_file
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import EDIT_COLUMNS, INSTRUCTION, SHARD_ROWS
-from inpaintbench.tables import flat, to_columns, to_records
-from inpaintbench.types import EDIT, UNPAIRED, Attribute, Clip, Corruption, Item, Plain, Source
+from inpaintbench.manifest import EDIT_COLUMNS, INSTRUCTION, SHARD_ROWS, without_controls_in
+from inpaintbench.tables import flat, last_places, schema_of, to_columns
+from inpaintbench.types import (
+    EDIT,
+    SIGNIFICANT_DIGITS,
+    UNPAIRED,
+    Attribute,
+    Clip,
+    Corruption,
+    Item,
+    Plain,
+    Source,
+    canonical_json,
+    stated,
+)
 from inpaintbench.workspace import Blobs
 
 pc = lazily("pyarrow.compute")
@@ -43,7 +56,8 @@ _MOST_BUCKETS = 400
 _LOOKED_UP = 1 << 20
 # Rows that are put into buckets at once.
 _ROWS_AT_ONCE = 1 << 18
-_PLACE = "place"
+# Column of the place of an item among all, by id.
+PLACE = "place"
 
 
 class Spill:
@@ -56,9 +70,10 @@ class Spill:
 
     def add(self, table: pa.Table, bucket_of: npt.NDArray[Any]) -> None:
         """Put each row into its bucket; one of -1 goes nowhere."""
-        order = np.argsort(bucket_of, kind="stable")
-        ordered = bucket_of[order]
-        rows_in_order = table.take(pa.array(order))
+        ordered, rows_in_order = bucket_of, table
+        if np.any(bucket_of[1:] < bucket_of[:-1]):
+            order = np.argsort(bucket_of, kind="stable")
+            ordered, rows_in_order = bucket_of[order], table.take(pa.array(order))
         for bucket in np.unique(ordered[ordered >= 0]).tolist():
             low, high = (int(np.searchsorted(ordered, bucket, side=side)) for side in ("left", "right"))
             rows = rows_in_order.slice(low, high - low)
@@ -100,24 +115,24 @@ class Placed:
 
     def add(self, table: pa.Table, places: npt.NDArray[np.int64]) -> None:
         """Rows and their places."""
-        self._spill.add(table.append_column(_PLACE, pa.array(places, pa.int64())), places // self._size)
+        self._spill.add(table.append_column(PLACE, pa.array(places, pa.int64())), places // self._size)
 
     def tables(self) -> Iterator[pa.Table]:
         """All rows in order."""
         self._spill.close()
         for bucket in range(self._buckets):
             if (rows := self._spill.take(bucket)) is not None:
-                yield rows.take(pc.sort_indices(rows[_PLACE])).drop_columns([_PLACE]).combine_chunks()
+                yield rows.take(pc.sort_indices(rows[PLACE])).drop_columns([PLACE]).combine_chunks()
 
 
 class Together(NamedTuple):
-    """Some items with all that is known of them."""
+    """Some items with all that is known of them: rows of the tables, of items with their ``PLACE``."""
 
-    items: list[Item]
-    sources: list[Source]
-    clips: list[Clip]
-    corruptions: list[Corruption]
-    attributes: list[Attribute]
+    items: pa.Table
+    sources: pa.Table
+    clips: pa.Table
+    corruptions: pa.Table
+    attributes: pa.Table
 
 
 @dataclass(frozen=True)
@@ -130,29 +145,43 @@ class Tables:
     corruptions: Batches
     attributes: Batches
 
-    def together(self, folder: Path) -> Iterator[Together]:
-        """Yield all items, those of one source at once; ``folder`` is for files on the way."""
+    def together(self, folder: Path, places: npt.NDArray[np.int64]) -> Iterator[Together]:
+        """Yield all items, those of one source at once.
+
+        Args:
+            folder: for files on the way.
+            places: of the items, in the order of their table.
+        """
         of_source = column(self.sources, "source_id")
-        count = sum(batch.num_rows for batch in self.items(["item_id"]))
-        buckets = min(_MOST_BUCKETS, max(1, -(-count // ITEMS_AT_ONCE)), max(1, len(of_source)))
+        buckets = min(_MOST_BUCKETS, max(1, -(-len(places) // ITEMS_AT_ONCE)), max(1, len(of_source)))
         bucket_of = (np.arange(len(of_source)) * buckets // max(1, len(of_source))).astype(np.int16)
-        spills = {"sources": _spilled(self.sources, folder / "sources", buckets, bucket_of)}
+        spills = {"sources": _spilled(self.sources(), folder / "sources", buckets, bucket_of)}
         owners: list[_Owners] = [(of_source, bucket_of)]
         del of_source
         for name, key, own_id in (("clips", "source_id", "clip_id"), ("corruptions", "clip_id", "corruption_id")):
             batches = getattr(self, name)
             bucket_of = _buckets_of(batches, key, owners)
-            spills[name] = _spilled(batches, folder / name, buckets, bucket_of)
+            spills[name] = _spilled(batches(), folder / name, buckets, bucket_of)
             owners.append((column(batches, own_id), bucket_of))
-        for name, key in (("items", "clip_id"), ("attributes", "subject_id")):
-            batches = getattr(self, name)
-            spills[name] = _spilled(batches, folder / name, buckets, _buckets_of(batches, key, owners))
+        bucket_of = _buckets_of(self.items, "clip_id", owners)
+        spills["items"] = _spilled(_with_places(self.items(), places), folder / "items", buckets, bucket_of)
+        bucket_of = _buckets_of(self.attributes, "subject_id", owners)
+        spills["attributes"] = _spilled(self.attributes(), folder / "attributes", buckets, bucket_of)
         del owners, bucket_of
         for bucket in range(buckets):
             taken = {name: spills[name].take(bucket) for name in _RECORDS}
             if taken["items"] is not None:
-                rows_of = {name: table.combine_chunks() for name, table in taken.items() if table is not None}
-                yield Together(*(to_records(rows_of[name], of) if name in rows_of else [] for name, of in _RECORDS.items()))
+                yield Together(**{
+                    name: schema_of(_RECORDS[name]).empty_table() if table is None else table.combine_chunks()
+                    for name, table in taken.items()
+                })  # fmt: skip
+
+
+def _with_places(batches: Iterable[pa.Table], places: npt.NDArray[np.int64]) -> Iterator[pa.Table]:
+    start = 0
+    for batch in batches:
+        yield batch.append_column(PLACE, pa.array(places[start : start + batch.num_rows]))
+        start += batch.num_rows
 
 
 _RECORDS: dict[str, type] = {
@@ -201,9 +230,9 @@ def _looked_up(held: Sequence[Any], owners: Sequence[_Owners]) -> list[npt.NDArr
     return [bucket_of[places] for places in rows]
 
 
-def _spilled(batches: Batches, folder: Path, buckets: int, bucket_of: npt.NDArray[np.int16]) -> Spill:
+def _spilled(batches: Iterable[pa.Table], folder: Path, buckets: int, bucket_of: npt.NDArray[np.int16]) -> Spill:
     spill, start = Spill(folder, buckets), 0
-    for some in _regrouped(batches()):
+    for some in _regrouped(batches):
         spill.add(some, bucket_of[start : start + some.num_rows])
         start += some.num_rows
     spill.close()
@@ -235,78 +264,189 @@ _OF_CLIP = (
 )  # fmt: skip
 _OF_CORRUPTION = ("generator", "hole_sha256", "input_sha256", "object_mask_sha256", "effect_mask_sha256")
 _BLOBS = ("hole", "input", "alpha", "object_mask", "effect_mask")
+# Of a number that ``stated`` leaves as it is: so many digits and a point.
+_SHORT = SIGNIFICANT_DIGITS + 1
 
 
-def item_rows(some: Together, blobs: Blobs) -> list[dict[str, Any]]:
-    """Rows of items, by id, with every column that a row may have."""
-    source_of = {source.source_id: source for source in some.sources}
-    clip_of = {clip.clip_id: clip for clip in some.clips}
-    corruption_of = {corruption.corruption_id: corruption for corruption in some.corruptions}
-    children: dict[str, list[Corruption]] = {}
-    for corruption in sorted(some.corruptions, key=lambda row: row.corruption_id):
-        children.setdefault(corruption.parent_id or "", []).append(corruption)
-    facts: dict[str, dict[str, Any]] = {}
-    for row in some.attributes:
-        value: Any = row.value
-        if row.blob and row.blob.endswith(".json"):  # the attribute is the data itself
-            value = json.loads(blobs.proved(row.blob).read_bytes())
-        elif row.producer == "masks.measure" and isinstance(value, str) and value.startswith("["):
-            value = json.loads(value)
-        facts.setdefault(row.subject_id, {})[row.name] = value
-    rows = []
-    for item in sorted(some.items, key=lambda item: item.item_id):
-        clip, corruption = clip_of[item.clip_id], corruption_of[item.corruption_id]
-        row_facts = facts.get(clip.source_id, {}) | facts.get(clip.clip_id, {}) | facts.get(corruption.corruption_id, {})
-        second = children.get(corruption.corruption_id, [])
-        if second:  # in the order of the files
-            row_facts["second_holes"] = [
-                {"corruption_id": one.corruption_id, "hole_sha256": one.hole_sha256}
-                | {name: value for name, value in facts.get(one.corruption_id, {}).items() if value is not None}
-                for one in second
-            ]
-        columns = _columns(item, clip, corruption, source_of[clip.source_id], second)
-        rows.append(all_without_controls(columns | {"attributes": row_facts}))
-    return rows
-
-
-def _columns(item: Item, clip: Clip, corruption: Corruption, source: Source, second: Sequence[Corruption]) -> dict[str, Any]:
-    unpaired, edited = corruption.generator == UNPAIRED, corruption.generator == EDIT
-    files: dict[str, Any] = {f"{part}_file_name": _file_name(part, getattr(corruption, part)) for part in _BLOBS}
-    files["second_hole_file_names"] = [_file_name("second_hole", one.hole) for one in second]
-    files["truth_file_name"] = None if unpaired else _truth_name(clip)
-    if edited:  # the input of an edit is its truth
-        files["input_file_name"] = _truth_name(clip)
-    return {
-        **files,
-        "item_id": item.item_id,
-        "split": item.split,
-        "source_uri": source.uri,
-        "licence": source.licence,
-        "author": source.author,
-        "page_url": source.page_url,
-        "generator_parameters": dict(corruption.parameters) | {"seed": corruption.seed},
-        "truth_yuv_sha256": None if unpaired else clip.yuv_sha256,
-        "truth_rgb_sha256": None if unpaired else clip.rgb_sha256,
-        **{name: getattr(clip, name) for name in _OF_CLIP},
-        **{name: corruption.parameters.get(name) if edited else None for name in (*EDIT_COLUMNS, INSTRUCTION)},
-        **{name: getattr(corruption, name) for name in _OF_CORRUPTION},
+def item_rows(some: Together, blobs: Blobs) -> pa.Table:
+    """Rows of items whose clip, source and corruption are there, with their ``PLACE`` and every column that a row may have but
+    what depends on other items and on the dataset, as slices' metadata have them.
+    """
+    clip_of = last_places(flat(some.clips["clip_id"]), flat(some.items["clip_id"]))
+    corruption_of = last_places(flat(some.corruptions["corruption_id"]), flat(some.items["corruption_id"]))
+    there = (clip_of >= 0) & (corruption_of >= 0)
+    items, clip_of, corruption_of = some.items.filter(pa.array(there)), clip_of[there], corruption_of[there]
+    clips, corruptions = some.clips.take(pa.array(clip_of)), some.corruptions.take(pa.array(corruption_of))
+    sources = some.sources.take(pa.array(last_places(flat(some.sources["source_id"]), flat(clips["source_id"]))))
+    facts, second = _facts(some.attributes, blobs), _second_holes(some.corruptions)
+    if second:
+        facts = pa.concat_tables([facts, _of_second_holes(second, facts)])
+    owners = [flat(clips["source_id"]), flat(clips["clip_id"]), flat(corruptions["corruption_id"])]
+    unpaired, edited = (pc.equal(corruptions["generator"], generator) for generator in (UNPAIRED, EDIT))
+    missing = pa.scalar(None, pa.string())
+    truths = _truth_names(some.clips).take(pa.array(clip_of))
+    files = {part: _file_names(part, some.corruptions[part]).take(pa.array(corruption_of)) for part in _BLOBS}
+    files["input"] = pc.if_else(edited, truths, files["input"])  # the input of an edit is its truth
+    files["truth"] = pc.if_else(unpaired, missing, truths)
+    holes = (
+        [[row["file_name"] for row in second.get(name, ())] for name in owners[-1].to_pylist()] if second else [[]] * len(items)
+    )
+    told = _told(facts, owners)
+    parameters, prompts = _parameters(corruptions, edited)
+    for what, texts in (("fact", told), ("generator parameter", parameters)):
+        _check_finite(what, texts, items["item_id"])
+    columns = {
+        **{f"{part}_file_name": names for part, names in files.items()},
+        "second_hole_file_names": pa.array(holes, pa.list_(pa.string())),
+        "item_id": items["item_id"],
+        "split": items["split"],
+        "source_uri": sources["uri"],
+        **{name: sources[name] for name in ("licence", "author", "page_url")},
+        **{name: clips[name] for name in _OF_CLIP},
+        **{name: pc.if_else(unpaired, missing, clips[name.removeprefix("truth_")]) for name in _HASHES_OF_TRUTH},
+        "generator_parameters": parameters,
+        "attributes": told,
+        **prompts,
+        **{name: corruptions[name] for name in _OF_CORRUPTION},
     }
+    for name in ("fps", "encode_psnr_db"):
+        columns[name] = pa.array(map(stated, columns[name].to_pylist()), pa.float64())
+        if len(odd := flat(items["item_id"]).filter(pc.invert(pc.is_finite(columns[name])))):
+            raise InputError(f"{name!r} of item {odd[0].as_py()!r} is not finite")
+    return without_controls_in(pa.table(columns)).append_column(PLACE, items[PLACE])
 
 
-def _truth_name(clip: Clip) -> str:
-    return f"{MEDIA['truth']}/{clip.clip_id}{Path(clip.blob).suffix}"
+_HASHES_OF_TRUTH = ("truth_yuv_sha256", "truth_rgb_sha256")
 
 
-def _file_name(part: str, blob: str | None) -> str | None:
-    return None if blob is None else f"{MEDIA[part]}/{blob[:16]}{Path(blob).suffix}"
+def _suffixes(names: Any) -> Any:
+    return pc.replace_substring_regex(names, r"^.*?(\.[^.]+)?$", r"\1")
 
 
-def copy_media(folder: Path, rows: Sequence[Plain], some: Together, blobs: Blobs) -> None:
+def _truth_names(clips: pa.Table) -> pa.Array:
+    return flat(pc.binary_join_element_wise(f"{MEDIA['truth']}/", clips["clip_id"], _suffixes(clips["blob"]), ""))
+
+
+def _file_names(part: str, names: Any) -> pa.Array:
+    """Paths of the files of a media part, of the names of their blobs."""
+    return flat(pc.binary_join_element_wise(f"{MEDIA[part]}/", pc.utf8_slice_codeunits(names, 0, 16), _suffixes(names), ""))
+
+
+def _parameters(corruptions: pa.Table, edited: Any) -> tuple[pa.Array, dict[str, pa.Array]]:
+    """What generators were given, with the seed, and what is asked of edits; of equal ones each is made once."""
+    given = pc.binary_join_element_wise(
+        edited.cast(pa.string()), corruptions["seed"].cast(pa.string()), corruptions["parameters"], " "
+    )
+    encoded, texts = flat(given).dictionary_encode(), []
+    prompts: dict[str, list[str | None]] = {name: [] for name in (*EDIT_COLUMNS, INSTRUCTION)}
+    for one in encoded.dictionary.to_pylist():
+        is_edit, seed, text = one.split(" ", 2)
+        parameters = all_without_controls(stated(json.loads(text)))
+        texts.append(_json(parameters | {"seed": int(seed)}))
+        for name, values in prompts.items():
+            values.append(parameters.get(name) if is_edit == "true" else None)
+    texts_of = pa.array(texts, pa.string()).take(encoded.indices)
+    return texts_of, {name: pa.array(values, pa.string()).take(encoded.indices) for name, values in prompts.items()}
+
+
+def _facts(attributes: pa.Table, blobs: Blobs) -> pa.Table:
+    """Facts with their values as ``_json`` writes them: ``subject_id``, ``name`` and ``text``."""
+    numbers = json.dumps(attributes["value"].to_pylist())[1:-1].split(", ") if len(attributes) else []
+    texts = pa.array([text if len(text) <= _SHORT else repr(stated(float(text))) for text in numbers], pa.string())
+    words = flat(attributes["value_text"])
+    is_word = pc.and_(pc.is_null(attributes["value"]), pc.is_valid(words))
+    texts = _replaced(texts, is_word, words, lambda word: word)
+    is_list = pc.and_(pc.equal(attributes["producer"], "masks.measure"), pc.starts_with(words, "["))
+    texts = _replaced(texts, pc.and_(is_word, is_list), words, json.loads)
+    # The attribute is the data itself.
+    is_data = pc.ends_with(attributes["blob"], ".json")
+    texts = _replaced(texts, is_data, flat(attributes["blob"]), lambda name: json.loads(blobs.proved(name).read_bytes()))
+    names = flat(attributes["name"]).dictionary_encode()
+    plain = pa.array(map(all_without_controls, names.dictionary.to_pylist()), pa.string())
+    return pa.table({"subject_id": attributes["subject_id"], "name": plain.take(names.indices), "text": texts}, _FACTS)
+
+
+def _json(value: Any) -> str:
+    """Canonical JSON, but for what is not finite: that is refused where a row has it."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _check_finite(what: str, told: pa.Array, item_ids: Any) -> None:
+    """Raise ``InputError`` where ``what`` is told of an item holds a number that is not finite, which JSON does not know."""
+    odd = pc.match_substring_regex(told, "NaN|Infinity")
+    for item_id, text in zip(item_ids.filter(odd).to_pylist(), told.filter(odd).to_pylist(), strict=True):
+        for name, value in json.loads(text).items():
+            try:
+                canonical_json(value)
+            except ValueError as error:
+                raise InputError(f"the {what} {name!r} of item {item_id!r} is not finite: {str(value)[:80]}") from error
+
+
+_FACTS = pa.schema([(name, pa.string()) for name in ("subject_id", "name", "text")])
+
+
+def _replaced(texts: pa.Array, those: Any, words: pa.Array, value_of: Callable[[str], Any]) -> pa.Array:
+    """The texts, of which ``those`` are the JSON of what words stand for."""
+    mask = pc.fill_null(flat(those), False)
+    encoded = words.filter(mask).dictionary_encode()
+    if not len(encoded):
+        return texts
+    made = [_json(all_without_controls(stated(value_of(word)))) for word in encoded.dictionary.to_pylist()]
+    return pc.replace_with_mask(texts, mask, pa.array(made, pa.string()).take(encoded.indices))
+
+
+def _told(facts: pa.Table, owners: Sequence[pa.Array]) -> pa.Array:
+    """What is known of each item as canonical JSON: of its owners, of several that know one name the last."""
+    subjects, names = (flat(facts[name]).dictionary_encode() for name in ("subject_id", "name"))
+    of_subject, of_name = subjects.indices.to_numpy(), names.indices.to_numpy()
+    nobody = len(subjects.dictionary)
+    places = [pc.fill_null(pc.index_in(ids, value_set=subjects.dictionary), nobody).to_numpy() for ids in owners]
+    keys = {name: code for code, name in enumerate(names.dictionary.to_pylist())}
+    columns = []
+    for name in sorted(keys):
+        rows = np.flatnonzero(of_name == keys[name])
+        last = np.full(nobody + 1, -1)
+        last[of_subject[rows]] = rows
+        chosen = last[places[0]]
+        for place in places[1:]:
+            chosen = np.where(last[place] < 0, chosen, last[place])
+        texts = flat(facts["text"]).take(pa.array(chosen, mask=chosen < 0))
+        columns.append(pc.binary_join_element_wise(f",{json.dumps(name)}:", texts, ""))
+    # Arrow leaves out rows of which all is skipped, so something is there of each.
+    inner = pc.binary_join_element_wise(pa.repeat("", len(owners[0])), *columns, "", null_handling="skip")
+    return pc.binary_join_element_wise("{", pc.ascii_ltrim(inner, ","), "}", "")
+
+
+def _second_holes(corruptions: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    """Corruption -> those within it, in the order of their ids: ``corruption_id``, ``hole_sha256`` and ``file_name``."""
+    within = corruptions.filter(pc.is_valid(corruptions["parent_id"])).sort_by("corruption_id")
+    rows = within.select(["parent_id", "corruption_id", "hole_sha256"])
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows.append_column("file_name", _file_names("second_hole", within["hole"])).to_pylist():
+        found.setdefault(row.pop("parent_id"), []).append(row)
+    return found
+
+
+def _of_second_holes(second: Mapping[str, Sequence[Plain]], facts: pa.Table) -> pa.Table:
+    """The fact of each corruption that has some: what they are and what is known of them."""
+    ids = pa.array([hole["corruption_id"] for holes in second.values() for hole in holes], pa.string())
+    known, texts = map(json.loads, _told(facts, [ids]).to_pylist()), []
+    for holes in second.values():
+        told = [
+            {name: hole[name] for name in ("corruption_id", "hole_sha256")}
+            | {name: value for name, value in next(known).items() if value is not None}
+            for hole in holes
+        ]
+        texts.append(_json(all_without_controls(told)))
+    return pa.table([list(second), ["second_holes"] * len(second), texts], _FACTS)
+
+
+def copy_media(folder: Path, rows: pa.Table, some: Together, blobs: Blobs) -> None:
     """Copy the media of rows into a dataset, those that are not there."""
-    blob_of: dict[str | None, str] = {_truth_name(clip): clip.blob for clip in some.clips}
-    for row in some.corruptions:
-        blob_of |= {_file_name(part, blob): blob for part in _BLOBS if (blob := getattr(row, part))}
-    for name in sorted({name for row in rows for name in media_names(row)}):
+    named = [(_truth_names(some.clips), some.clips["blob"])]
+    named += [(_file_names(part, some.corruptions[part]), some.corruptions[part]) for part in _BLOBS]
+    blob_of = {name: blob for names, of in named for name, blob in zip(names.to_pylist(), of.to_pylist(), strict=True)}
+    for name in media_names_in(rows):
         (folder / name).parent.mkdir(exist_ok=True)
         if not (folder / name).exists():
             copy_file(blobs.proved(blob_of[name]), folder / name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from inpaintbench import frozen
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import copy_file, write_atomically
 from inpaintbench.manifest import MANIFEST, column, content_of, dataset_id, load
+from inpaintbench.mirrors import bring_exports
 from inpaintbench.types import Clip, Dataset, Plain, canonical_json, stated
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -103,9 +104,8 @@ class Published:
             if row["clip_id"] not in clips or _is_version(row):
                 continue
             name = self.clips[row["clip_id"]].blob
-            if name and not (blob := blobs.path(name)).exists():
-                blob.parent.mkdir(parents=True, exist_ok=True)
-                copy_file(frozen.proved(self.folder, row, "truth").path, blob)
+            if name and not blobs.path(name).exists():
+                blobs.put(Path(name).suffix, partial(copy_file, frozen.proved(self.folder, row, "truth").path))
 
 
 def cut_clip(row: Plain) -> str:
@@ -173,6 +173,7 @@ def appended(workspace: Workspace) -> Published | None:
         folder, content = workspace.path / told["folder"], told["content"]
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError(f"{str(path)!r} is damaged: {error}; delete it, and build again with --append") from error
+    bring_exports(workspace.path)
     dataset = load(folder)
     if content_of(dataset) != content:
         raise InputError(

@@ -42,8 +42,9 @@ def file_column(part: str) -> str:
 
 # Files of a repository that are no part of its dataset: the Hub adds the one, and reads in the other which leaderboards to show.
 OF_THE_HUB = frozenset({".gitattributes", "eval.yaml"})
-MEDIA_COLUMNS = tuple(map(file_column, MEDIA))
+MEDIA_COLUMNS, LIST_COLUMNS = tuple(map(file_column, MEDIA)), tuple(map(file_column, _LISTS))
 _NOT_EVERYWHERE = (*MEDIA_COLUMNS, *manifest.OPTIONAL_COLUMNS)
+EVERY_COLUMN = row_schema([dict.fromkeys(_NOT_EVERYWHERE)])
 
 
 class OneSplit(Mapping[str, str]):
@@ -112,6 +113,11 @@ def different(rows: Sequence[Plain], *names: str) -> list[Plain]:
     return [row for row, _ in counted(rows, *names)]
 
 
+def how_many(rows: Sequence[Plain], name: str) -> int:
+    """Return the number of different values in a column."""
+    return len(np.unique(rows.codes(name))) if isinstance(rows, CodedRows) else len({row[name] for row in rows})
+
+
 def splits(rows: Sequence[Plain]) -> Mapping[str, str]:
     """Item id -> its split."""
     if isinstance(rows, manifest.Rows):
@@ -151,10 +157,15 @@ def metadata_files(part: Slice, split_of: Mapping[str, str]) -> dict[str, list[s
         counts, alone = Counter({split_of.split: len(part.item_ids)}), split_of.split == "test"
     else:
         counts, alone = Counter(split_of[name] for name in part.item_ids), set(split_of.values()) == {"test"}
+    return names_of_files(part.name, counts, alone=alone)
+
+
+def names_of_files(config: str, counts: Mapping[str, int], *, alone: bool) -> dict[str, list[str]]:
+    """Split -> the files of a config's rows, of which each split has so many; ``alone``: all of the dataset are ``test``."""
     files = {}
     for split in manifest.SPLITS:
-        if counts[split]:
-            files[split] = manifest.shard_names(part.name if alone else f"{part.name}.{split}", counts[split])
+        if count := counts.get(split):
+            files[split] = manifest.shard_names(config if alone else f"{config}.{split}", count)
     return files
 
 
@@ -198,9 +209,25 @@ def media_names(row: Plain) -> list[str]:
     return [name for part in MEDIA for name in part_names(row, part)]
 
 
+def media_names_in(rows: pa.Table) -> list[str]:
+    """The media files that rows of a table refer to, each once, sorted."""
+    names = set[str]()
+    for column in MEDIA_COLUMNS:
+        if column in rows.column_names:
+            held = rows[column].combine_chunks()
+            names.update((held.flatten() if column in LIST_COLUMNS else held).unique().to_pylist())
+    return sorted(names - {None})
+
+
 def filled(rows: Sequence[Plain]) -> set[str]:
     """The columns that not every dataset has and that some row fills."""
     return {name for name in _NOT_EVERYWHERE if any(row.get(name) not in (None, []) for row in rows)}
+
+
+def filled_in(rows: pa.Table) -> set[str]:
+    """``filled`` of the rows of a table."""
+    values = {name: rows[name].combine_chunks() for name in _NOT_EVERYWHERE}
+    return {name for name, column in values.items() if len(column.flatten() if name in LIST_COLUMNS else column.drop_null())}
 
 
 def unused(names: Set[str]) -> set[str]:

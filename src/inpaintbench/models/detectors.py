@@ -77,7 +77,11 @@ def text_boxes(
     height, width = frame.shape[:2]
     scale = min(1.0, longer_side / max(height, width))
     size = _rounded(width * scale), _rounded(height * scale)
-    probabilities = _kernel_probabilities(frame, size)
+    # Probability that a pixel of the frame at `size` (width, height) is of a kernel, `float32[height, width]`.
+    shrinks = size[0] <= frame.shape[1] and size[1] <= frame.shape[0]
+    scaled = cv2.resize(frame, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+    batch: npt.NDArray[np.float32] = (scaled[..., ::-1].astype(np.float32) / np.float32(255) - MEANS) / DEVIATIONS
+    probabilities = forward(TEXT_WEIGHTS, batch.transpose(2, 0, 1)[None]).reshape(size[1], size[0])
     enlargement = np.array([width / size[0], height / size[1]])
     count, labels = cv2.connectedComponents((probabilities > KERNEL_THRESHOLD).astype(np.uint8), connectivity=8)
     boxes = []
@@ -92,14 +96,6 @@ def text_boxes(
 
 def _rounded(side: float) -> int:
     return max(MULTIPLE, round(side / MULTIPLE) * MULTIPLE)
-
-
-def _kernel_probabilities(frame: npt.NDArray[np.uint8], size: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """Probability that a pixel of the frame at ``size`` (width, height) is of a kernel, ``float32[height, width]``."""
-    shrinks = size[0] <= frame.shape[1] and size[1] <= frame.shape[0]
-    scaled = cv2.resize(frame, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
-    batch: npt.NDArray[np.float32] = (scaled[..., ::-1].astype(np.float32) / np.float32(255) - MEANS) / DEVIATIONS
-    return forward(TEXT_WEIGHTS, batch.transpose(2, 0, 1)[None]).reshape(size[1], size[0])
 
 
 def _expanded(kernel: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64] | None:

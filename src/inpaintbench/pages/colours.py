@@ -9,11 +9,11 @@ from typing import NamedTuple
 from inpaintbench.catalogue import joined
 
 # Chosen by annealing in OKLab, to be far from one another and from REFERENCE under normal sight, protanopia, deuteranopia and
-# tritanopia (Machado 2009): among colours of contrast 2.2 at least on the white ground, and near those, of 3 on the dark one.
-PALETTE = ("#0F5AA5", "#E14B5A", "#A5B40F", "#C34BE1", "#69B4F0", "#695A0F", "#F09696", "#A50F69")
-DARK_PALETTE = ("#0962C1", "#F62663", "#A4B319", "#CA50F7", "#69B3F6", "#716415", "#F09A9A", "#A03C89")
+# tritanopia (Machado 2009): among colours of contrast 3 at least on white ground and panels, and near those in hue, on dark ones.
+PALETTE = ("#135081", "#EA495B", "#238A08", "#8715F8", "#0C91F7", "#655608", "#BE21BA", "#900158")
+DARK_PALETTE = ("#5B93FB", "#EE959B", "#008B03", "#7742FF", "#51CEFF", "#A5A03E", "#FB45CE", "#AA3EAF")
 # The same as variables of the stylesheet (tokens.css), which take the one or the other.
-COLOURS = tuple(f"var(--hue-{name})" for name in ("blue", "rose", "olive", "violet", "sky", "brown", "pink", "plum"))
+COLOURS = tuple(f"var(--hue-{name})" for name in ("blue", "rose", "green", "violet", "sky", "brown", "magenta", "plum"))
 # Names of Vega's shapes; two methods of one colour have two markers.
 MARKERS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [12, 3])

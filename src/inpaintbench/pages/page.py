@@ -7,9 +7,10 @@ import hashlib
 import json
 import posixpath
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -24,7 +25,7 @@ from inpaintbench.pages.tables import comma_separated, latex
 
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'
-_OWN = ("pages/static/page.js",)
+_OWN = "pages/static/page.js"
 # In JSON: a character that ``without_controls`` replaces, after backslashes that are text.
 _ESCAPED = re.compile(r"(?<!\\)((?:\\\\)*)\\(u00[01][0-9a-f]|u007f|u00[89][0-9a-f]|u061c|u200[ef]|u202[89a-e]|u206[6-9])")
 # Colours by what they mean, light and dark.
@@ -53,9 +54,9 @@ def _environment() -> Environment:
         lstrip_blocks=True, finalize=shown,
     )  # fmt: skip
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
-                 "breakable", "css_class", "method_class"):  # fmt: skip
+                 "along", "breakable", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
-    environment.filters |= {"json": as_json, "latex": latex, "comma_separated": comma_separated}
+    environment.filters |= {"json": as_json, "latex": latex, "comma_separated": comma_separated, "packed": packed}
     return environment
 
 
@@ -83,8 +84,9 @@ _IMPORT = re.compile(r'^import \{([^}]+)\} from "([^"]+)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", re.MULTILINE)
 
 
-def bundle(*paths: str) -> str:
-    """Modules of the package, and what they import, as one script: ``shared`` holds all that the named ones export.
+@cache
+def bundle(*paths: str, name: str = "shared") -> str:
+    """Modules of the package, and what they import, as one script: the object ``name`` holds all that those of ``paths`` export.
 
     A page that is opened from a disk can load no module.
     """
@@ -106,12 +108,25 @@ def bundle(*paths: str) -> str:
 
     named = ", ".join(f"...modules[{json.dumps(module(path))}]" for path in paths)
     body = "\n".join(made.values())
-    return f'"use strict";\nconst shared = (() => {{\nconst modules = {{}};\n{body}\nreturn {{ {named} }};\n}})();\n'
+    return f'"use strict";\nconst {name} = (() => {{\nconst modules = {{}};\n{body}\nreturn {{ {named} }};\n}})();\n'
+
+
+def shared_style() -> str:
+    """The look of the table of items and of the player, which stands in an element of the class ``player-room``."""
+    colours, items, *player = (
+        asset(f"pages/static/{name}.css") for name in ("player/colours", "items/items", "player/basics", "player/player")
+    )
+    return f"{colours}\n{items}\n.player-room {{\n{''.join(player)}\n}}\n"
 
 
 def data_uri(data: bytes, media_type: str) -> str:
     """``data`` inside an address."""
     return f"data:{media_type};base64,{base64.b64encode(data).decode()}"
+
+
+def packed(text: str) -> str:
+    """Markup for ``page.unpack``: deflated, in letters that need no escape."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def page(
@@ -139,7 +154,7 @@ def page(
         data: for the scripts, as JSON in the element ``page-data``.
         parts: what else the template takes.
     """
-    code = [path if "\n" in path else asset(path) for path in (*_OWN, *scripts)]
+    code = [path if "\n" in path else f'"use strict";\n{asset(path)}' for path in (bundle(_OWN, name="page"), *scripts)]
     digests = (hashlib.sha256(text.encode()).digest() for text in (_MARK, *code))
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     # Only the scripts with these hashes run, and only files in or beside the page are shown.

@@ -17,16 +17,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import vl_convert
 from markupsafe import Markup
 
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.pages.colours import COLOURS, PALETTE, MethodStyle
 from inpaintbench.pages.page import render
 
 if TYPE_CHECKING:
     import altair
+    import vl_convert
+else:
+    vl_convert = lazily("vl_convert")
 
 
 # Values of the stylesheet's variables on white paper; charts name colours as `var(--ink)`.

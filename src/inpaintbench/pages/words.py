@@ -45,6 +45,11 @@ def share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
+def along(value: float, ends: Sequence[float]) -> float:
+    """Where a value lies from the first end of a scale, 0, to the other, 1; what is beyond lies at the end."""
+    return min(max((value - ends[0]) / (ends[1] - ends[0]), 0.0), 1.0) if ends[0] != ends[1] else 0.5
+
+
 def percent(share: float | None, decimals: int | None = None) -> str:
     """A share 0..1 in per cent, with one decimal below ten unless told: ``4.2 %``, ``37 %``; a dash for None."""
     if share is None or math.isnan(share):

@@ -163,14 +163,11 @@ def leaves_of(recipe: BenchmarkRecipe) -> dict[str, list[str]]:
 def export(recipe: BenchmarkRecipe, workspace: Workspace, *, target: Path | None = None) -> tuple[Path, Dataset]:
     """Items and slices to a frozen dataset folder, by default ``WORKSPACE/exports/benchmark``."""
     steps = (KNOWN, OBJECT_MASKS, MEASURED_MASKS, NAMES, measuring.step_of(_MOTION))
-    publication = stages.Publication(recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=_about(recipe))
-    return stages.export(publication, workspace, target=target)
-
-
-def _about(recipe: BenchmarkRecipe) -> str:
     mask = "by the same filter" if recipe.resample == "pillow-lanczos" else "at the nearest pixel"
     size = "" if recipe.fit == "none" else f" of {recipe.size[0]}x{recipe.size[1]} pixels ({recipe.fit}, {recipe.resample})"
-    return (
+    about = (
         f"`truth` is the clip{size}, without loss, and `hole` its mask, {mask} and grown {recipe.dilations} times"
         " by a 3x3 cross. Where a mask is of an object of the clip, the truth still shows the object."
     )
+    publication = stages.Publication(recipe, attribute_steps=steps, leaves=leaves_of(recipe), about=about)
+    return stages.export(publication, workspace, target=target)

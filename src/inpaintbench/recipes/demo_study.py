@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -61,7 +61,10 @@ def write_demo_study(folder: Path) -> Study:
         own, made = _tasks(file, shot, folder / PROXIES)
         tasks += own
         proxies |= made
-    study = Study(studies.study_id(file, tuple(tasks)), file, _mixed(file, tasks), proxies)
+    # In the order of the questions, so that the first minutes show every kind.
+    order = [question.label for question in file.questions]
+    mixed = tuple(sorted(tasks, key=lambda task: order.index(task.question)))
+    study = Study(studies.study_id(file, tuple(tasks)), file, mixed, proxies)
     studies.save(study, folder)
     (folder / UNFINISHED).unlink()
     return study
@@ -72,20 +75,23 @@ def is_free(folder: Path) -> bool:
     return not folder.exists() or not any(folder.iterdir()) or (folder / UNFINISHED).exists()
 
 
-def _mixed(file: StudyFile, tasks: Sequence[StudyTask]) -> tuple[StudyTask, ...]:
-    """In the order of the questions, so that the first minutes show every kind."""
-    order = [question.label for question in file.questions]
-    return tuple(sorted(tasks, key=lambda task: order.index(task.question)))
-
-
 def _tasks(file: StudyFile, shot: Shot, folder: Path) -> tuple[list[StudyTask], dict[str, Proxy]]:
     """One video of a film holds all that its tasks show; each task knows the tiles that are its own."""
     truth = film(shot, width=WIDTH, height=HEIGHT).frames
-    shown = _pictures(truth, _hole(shot))
+    # An ellipse that wanders through the view.
+    phase = float(item_rng(0, "hole", shot.name).uniform(0, 2 * np.pi))
+    ellipses = np.zeros((FRAMES, HEIGHT, WIDTH), np.uint8)
+    for index in range(FRAMES):
+        turn = phase + 2 * np.pi * index / FRAMES
+        centre = (int(WIDTH * (0.5 + 0.25 * np.cos(turn))), int(HEIGHT * (0.5 + 0.2 * np.sin(2 * turn))))
+        cv2.ellipse(ellipses[index], centre, (WIDTH // 9, HEIGHT // 5), 30.0, 0, 360, 1, -1)
+    shown = _pictures(truth, ellipses.astype(np.bool_))
     drawn = item_rng(0, "tiles", shot.name).permutation(len(COMPARED))
     order = [("original", None), ("input", None), *(("candidate", COMPARED[place]) for place in drawn), ("outline", None)]
     grid = layout(len(order), width=WIDTH, height=HEIGHT, largest_side=max(WIDTH, HEIGHT))
-    made = _encoded(folder, grid, order, shown)
+    sheets: list[Picture] = [grid.sheet([shown[player][index] for player in order]) for index in range(FRAMES)]
+    made = folder / "made.mp4"
+    video.write_browser(made, sheets, fps=FRAMES_PER_SECOND)
     tiles = tiles_of(grid, order)
     tasks, proxies = [], {}
     for spec in file.questions:
@@ -106,17 +112,6 @@ def _seen(tile: Tile, *, chosen: Sequence[str]) -> Tile | None:
     return tile if tile.candidate is None or tile.candidate in chosen else None
 
 
-def _hole(shot: Shot) -> Hole:
-    """An ellipse that wanders through the view."""
-    phase = float(item_rng(0, "hole", shot.name).uniform(0, 2 * np.pi))
-    hole = np.zeros((FRAMES, HEIGHT, WIDTH), np.uint8)
-    for index in range(FRAMES):
-        turn = phase + 2 * np.pi * index / FRAMES
-        centre = (int(WIDTH * (0.5 + 0.25 * np.cos(turn))), int(HEIGHT * (0.5 + 0.2 * np.sin(2 * turn))))
-        cv2.ellipse(hole[index], centre, (WIDTH // 9, HEIGHT // 5), 30.0, 0, 360, 1, -1)
-    return hole.astype(np.bool_)
-
-
 def _pictures(truth: Frames, hole: Hole) -> dict[Player, Frames]:
     size = (WIDTH, HEIGHT)
     given = frozen.filled(truth, hole, fill=0)
@@ -127,13 +122,6 @@ def _pictures(truth: Frames, hole: Hole) -> dict[Player, Frames]:
     for name in COMPARED:
         shown["candidate", name] = composite(truth, hole, run(METHODS.get(name)(), view))
     return shown
-
-
-def _encoded(folder: Path, grid: Grid, order: Sequence[Player], shown: Mapping[Player, Frames]) -> Path:
-    sheets: list[Picture] = [grid.sheet([shown[player][index] for player in order]) for index in range(FRAMES)]
-    made = folder / "made.mp4"
-    video.write_browser(made, sheets, fps=FRAMES_PER_SECOND)
-    return made
 
 
 def _proxy(made: Path, grid: Grid, tiles: Sequence[Tile]) -> Proxy:

@@ -180,6 +180,6 @@ def agreements_of(study: Study, votes: Sequence[Vote]) -> list[Agreement]:
     """Return how far raters agree on clips, for the card of the dataset that is made with their answers."""
     return [
         Agreement(question, part, raters, alpha.units, alpha.answers, alpha.value, alpha.low, alpha.high, alpha.reason)
-        for question, part, alpha, _, _, raters in part_agreements(study, votes)
+        for question, part, alpha, _, _, raters, _ in part_agreements(study, votes)
         if study.question_of[question].subject == "clip"
     ]

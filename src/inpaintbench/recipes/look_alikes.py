@@ -42,7 +42,7 @@ SHOWN = tuple(name for name in schema_of(Clip).names if name not in ("yuv_sha256
 # What looking for mirror images and parts costs grows with the square of the clips: minutes of these, hours of a million.
 MOST_FOR_COPIES = 100_000
 # Sequences whose likes are looked for at a time: bounds the memory where all show the same.
-_AT_ONCE = 8_000
+AT_ONCE = 8_000
 # Hashes of a clip for each of its mirror image and parts.
 STEP_OF_COPIES = round(PerceptualHash().hashes_per_second / CopyHashes().hashes_per_second)
 # Different hashes that are evidence enough by themselves.
@@ -174,8 +174,8 @@ def pairs(hashed: Hashed, groups: Sequence[str] | pa.Array, blobs: Blobs) -> lis
     best: dict[tuple[int, int], Pair] = {}
     looks = _Looks(hashed.clips, sequences, blobs)
     for begin, end, step in ((0, count, 1), (count, len(clip_of), STEP_OF_COPIES)):
-        for first in range(begin, end, _AT_ONCE):
-            found = index.candidates(first, min(first + _AT_ONCE, end), among=among, at_most_bits=MOST_BITS, step=step)
+        for first in range(begin, end, AT_ONCE):
+            found = index.candidates(first, min(first + AT_ONCE, end), among=among, at_most_bits=MOST_BITS, step=step)
             bits, overlap = compared(sequences, found)
             shorter = np.minimum(sequences.lengths[found.earlier] / step, sequences.lengths[found.later])
             alike = np.flatnonzero((bits <= MOST_BITS) & (overlap >= LEAST_SHARE * shorter))
@@ -256,7 +256,13 @@ class _Looks:
 
     def _thumbnail(self, clip: int, place: int) -> npt.NDArray[np.float64]:
         if (key := (clip, place)) not in self._thumbnails:
-            self._thumbnails[key] = _normed(_content(self._frame(clip, place)))
+            # Less its mean and of length 1: a product of two is their correlation.
+            small: npt.NDArray[np.float64] = cv2.resize(
+                _content(self._frame(clip, place)), (SIDE, SIDE), interpolation=cv2.INTER_AREA
+            ).astype(np.float64)
+            small -= small.mean()
+            length = float(np.linalg.norm(small))
+            self._thumbnails[key] = small / length if length else small
         return self._thumbnails[key]
 
 
@@ -264,10 +270,3 @@ def _content(luma: Luma) -> Luma:
     """Without lines at the edges that are black from end to end."""
     rows, columns = (np.flatnonzero(luma.max(axis=axis) > BLACK_LEVEL) for axis in (1, 0))
     return luma[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) and len(columns) else luma
-
-
-def _normed(luma: Luma) -> npt.NDArray[np.float64]:
-    small: npt.NDArray[np.float64] = cv2.resize(luma, (SIDE, SIDE), interpolation=cv2.INTER_AREA).astype(np.float64)
-    small -= small.mean()
-    length = float(np.linalg.norm(small))
-    return small / length if length else small

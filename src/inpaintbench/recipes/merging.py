@@ -62,6 +62,8 @@ def merge(first: Workspace, second: Workspace, target: Path) -> Merged:
         InputError: their recipes differ in more than how much they make, or ``target`` is there already.
         WorkspaceError: one of them is in use or cannot be read.
     """
+    if any(one.address for one in (first, second)):
+        raise InputError("workspaces are merged in folders; build the films of both with one --out, or copy them here")
     recipe = _recipe(first, second)
     _check_parts(first, second)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
@@ -74,7 +76,10 @@ def merge(first: Workspace, second: Workspace, target: Path) -> Merged:
         for one in (first, second):
             _copy_blobs(one, made)
         _merge_ledgers(first, second, made)
-        renamed = _renamed(first, second)
+        # Source id -> a name of its own, of sources of the second that are called as other footage of the first is.
+        taken = {row.uri: row.source_id for row in first.table("sources", Source)}
+        doubles = [row for row in second.table("sources", Source) if taken.get(row.uri, row.source_id) != row.source_id]
+        renamed = {row.source_id: f"{quote(second.path.resolve().name)}/{row.uri}" for row in doubles}
         for table, (record, key) in _TABLES.items():
             _merge_table(table, record, key, first, second, made, renamed if table == "sources" else {})
         removed.write(made, _orders(first, second, renamed))
@@ -125,13 +130,6 @@ def _merge_ledgers(first: Workspace, second: Workspace, made: Workspace) -> None
         for number, part in enumerate(parts):
             log.with_suffix("").mkdir(exist_ok=True)
             copy_file(part, log.with_suffix("") / f"{number:06}.parquet")
-
-
-def _renamed(first: Workspace, second: Workspace) -> dict[str, str]:
-    """Source id -> a name of its own, of sources of the second that are called as other footage of the first is."""
-    taken = {row.uri: row.source_id for row in first.table("sources", Source)}
-    doubles = [row for row in second.table("sources", Source) if taken.get(row.uri, row.source_id) != row.source_id]
-    return {row.source_id: f"{quote(second.path.resolve().name)}/{row.uri}" for row in doubles}
 
 
 def _orders(first: Workspace, second: Workspace, renamed: Mapping[str, str]) -> list[removed.Order]:

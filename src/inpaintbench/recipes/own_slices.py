@@ -126,7 +126,7 @@ class Members:
 
     def look_at(self, rows: Iterable[Plain]) -> None:
         """Some rows; all come once."""
-        for row in rows:
+        for row in rows if self._slices else ():
             self._known |= row["attributes"].keys()
             for part, rules in self._slices:
                 if all(fulfils(rule, value_of(row, rule.subject)) for rule in rules):

@@ -215,7 +215,11 @@ def _made(recipe: Any, executor: Executor, workspace: Workspace, drawn: Drawn, o
             found = _of_varied(axis, list(chosen.values()), varied.corruptions)
             if varied.refused:
                 result.refused[name] = varied.refused[0]
-        result.versions.extend(_complete(axis, found))
+        # Versions of which every level could be made, by level.
+        versions = list(found)
+        levels = Counter(one.base.corruption_id for one in versions)
+        complete = [one for one in versions if levels[one.base.corruption_id] == len(axis.levels)]
+        result.versions.extend(sorted(complete, key=lambda one: axis.levels.index(one.level)))
     return result
 
 
@@ -381,14 +385,6 @@ def _of_varied(axis: Axis, bases: Sequence[Corruption], varied: Sequence[Corrupt
             yield _Version(axis.name, axis.base_level, base, base.clip_id, base.corruption_id)
     for row in varied:
         yield _Version(axis.name, row.parameters["level"], known[row.parameters["parent"]], row.clip_id, row.corruption_id)
-
-
-def _complete(axis: Axis, versions: Iterable[_Version]) -> list[_Version]:
-    """Versions of which every level could be made, by level."""
-    kept = list(versions)
-    levels = Counter(one.base.corruption_id for one in kept)
-    kept = [one for one in kept if levels[one.base.corruption_id] == len(axis.levels)]
-    return sorted(kept, key=lambda one: axis.levels.index(one.level))
 
 
 def _write(

@@ -165,7 +165,10 @@ def _panel(constants: Plain, numbered: Sequence[tuple[int, Backdrop]], tile: Cal
     area = constants.get("area")
     bounds = (float(area[0]), float(area[1])) if isinstance(area, list) and len(area) == 2 else None
     title = ", ".join(f"{name} {_short(value)}" for name, value in constants.items() if name not in shared) or "as it comes"
-    return Panel(title, constants, tiles, area_bounds=bounds, refusals=_refusals(refused))
+    # One text for each refusal; the backdrop is named where it alone had that reason.
+    names = {reason: {name for name, other in refused if other == reason} for _, reason in refused}
+    refusals = tuple(reason if len(names[reason]) > 1 else f"{name}: {reason}" for name, reason in refused)
+    return Panel(title, constants, tiles, area_bounds=bounds, refusals=refusals)
 
 
 def _short(value: Any) -> str:
@@ -175,12 +178,6 @@ def _short(value: Any) -> str:
         return text
     last = text.rpartition("/")[2]
     return f"…/{last}" if len(last) <= _LONGEST_VALUE and last != text else f"{text[: _LONGEST_VALUE - 1]}…"
-
-
-def _refusals(refused: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """One text for each refusal; the backdrop is named where it alone had that reason."""
-    names = {reason: {name for name, other in refused if other == reason} for _, reason in refused}
-    return tuple(reason if len(names[reason]) > 1 else f"{name}: {reason}" for name, reason in refused)
 
 
 def _with_options(error: Exception) -> str:

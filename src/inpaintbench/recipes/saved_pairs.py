@@ -45,7 +45,11 @@ def by_name(clips: Sequence[Clip], masks: Iterable[str], *, uris: Mapping[str, s
     """
     owners: dict[str, list[str]] = {}
     for source_id, uri in uris.items():
-        owners.setdefault(_plain(uri), []).append(source_id)
+        # Without folders, the file's ending and what says where it is from, as in `embedded:`; a colon of its own is encoded.
+        plain = Path(unicodedata.normalize("NFC", display_name(uri.rpartition(":")[2]))).name
+        if Path(plain).suffix.lower() in (*video.VIDEO_SUFFIXES, *video.IMAGE_SUFFIXES):
+            plain = Path(plain).stem
+        owners.setdefault(plain, []).append(source_id)
     masks_of: dict[str, list[str]] = {}
     alone: list[str] = []
     for mask in masks:
@@ -87,12 +91,6 @@ def check_numbers(
                 f"masks {name!r} {how} and are {len(files)}, the frames of their film {count}{counted}: "
                 "give a mask for each frame, or a film of those frames alone"
             )
-
-
-def _plain(uri: str) -> str:
-    """The name of a source less its folders, the ending of its file and what says where it is from, as in ``embedded:``."""
-    name = Path(unicodedata.normalize("NFC", display_name(uri.rpartition(":")[2]))).name  # a file's own colon is encoded
-    return Path(name).stem if Path(name).suffix.lower() in (*video.VIDEO_SUFFIXES, *video.IMAGE_SUFFIXES) else name
 
 
 def requests(

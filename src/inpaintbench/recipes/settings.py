@@ -20,6 +20,7 @@ from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import growing
 from inpaintbench.files import write_atomically
 from inpaintbench.manifest import MANIFEST, dataset_id, load
+from inpaintbench.mirrors import bring_exports
 from inpaintbench.recipes import RECIPES, dataset_table, leakage, own_slices
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable
 from inpaintbench.recipes.stages import SourceSpec, check_sources, leaf_class, own_slices_of
@@ -144,6 +145,7 @@ def export(
         raise InputError(
             f"the items of {str(workspace.path)!r} were made with other options; run `inpaintbench masks pair` first"
         )
+    bring_exports(workspace.path)
     with exporting(workspace, asked) as made:
         exported: tuple[Path, Dataset] = stages_of(recipe).export(recipe, workspace, target=target)
         made.append(exported)

@@ -112,10 +112,13 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     by_step: dict[str, list[Source]] = {}
     refused: list[Rejection] = []
     check_sources(sources)
+    by_index = SPLITTERS.get(cutting.splitter["name"]).by_index
+    if by_index and cutting.cut_bars:
+        raise InputError(f"bars are looked for in whole films, and the splitter {cutting.splitter['name']!r} reads none whole")
     notes: list[Rejection] = []
     for spec in sources:
         leaf = _source(spec)
-        pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label)
+        pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label, by_index=by_index)
         notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
         footages, refused = [*footages, *pieces], [*refused, *outcome.rejected]
@@ -140,11 +143,11 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
         "splitter": cutting.splitter, "normalizer": cutting.normalizer, "fps": cutting.fps, "form": cutting.form,
         "hdr": cutting.hdr,
     }  # fmt: skip
-    cut, asked = None, any(rule.attribute == TransitionFraction.name for rule in cutting.rules)
+    cut, asked = None, not by_index and any(rule.attribute == TransitionFraction.name for rule in cutting.rules)
     if cutting.cut_bars or judging.source_rules(cutting.rules):
-        probed = footage.probe(executor, distinct, where, doubles, transitions=asked)
+        probed = footage.probe(executor, distinct, where, doubles, transitions=asked, by_index=by_index)
     else:
-        probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, transitions=asked, **how)
+        probed, cut = footage.probe_and_cut(executor, distinct, where, doubles, transitions=asked, by_index=by_index, **how)
     footage.known_labels(workspace, distinct, footages, shared)
     early = judging.refused_sources(distinct, probed.records, cutting.rules)
     workspace.write_table("rejected", judging.SOURCE_RULES, early, Rejection)
@@ -206,13 +209,14 @@ def mark_duplicates(executor: Executor, workspace: Workspace, *, same_source: bo
 
 
 def check_sources(sources: Sequence[SourceSpec]) -> None:
-    """Raise ``InputError`` unless all sources can be opened and have names of their own."""
+    """Raise ``InputError`` unless all sources can be opened, have names of their own, and hold anything."""
     names = [spec.label or spec.leaf for spec in sources]
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"{names.count(name)} sources are called {name!r}; give them different names")
     for spec in sources:
-        _source(spec)
+        if nothing := _source(spec).nothing():
+            raise InputError(f"no clips: {nothing}")
 
 
 def _forget_other_clips(workspace: Workspace, present: set[str]) -> None:
@@ -244,8 +248,7 @@ def _no_clips(count: int, rejected: Sequence[Rejection], first: SourceSpec) -> s
     if not count:
         if first.leaf == "people":
             return "no clips: the annotations hold no people"
-        kind = "pictures" if first.constants.get("media") == "image" else "video files"
-        return f"no clips: the source folder holds no {kind}"
+        return "no clips: the sources hold no footage of the kind that is asked for"
     reasons = [f"{display_name(row.name)}: {row.reason}" for row in rejected]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     return f"no clips from {count} {'file' if count == 1 else 'files'}: {'; '.join(reasons[:3])}{more}"

@@ -45,6 +45,7 @@ from .images import (
     suffix_for,
     write_image,
 )
+from .indexed import IndexedFilm, Misread
 from .probing import Probe, ProbingDecoder, probe, thumbnail
 from .scanning import READERS, Scan, require_reader, scan
 from .suffixes import IMAGE_SUFFIXES, VIDEO_SUFFIXES, is_hidden, is_image
@@ -64,6 +65,8 @@ __all__ = [
     "DecodedClip",
     "Decoder",
     "EncodedClip",
+    "IndexedFilm",
+    "Misread",
     "Orientations",
     "Probe",
     "ProbingDecoder",

@@ -118,7 +118,8 @@ def rgb(frame: Any) -> npt.NDArray[np.uint8]:
     """
     settle(frame)
     alpha = opacity(frame)
-    if is_deep(frame) and not frame.format.is_rgb and int(frame.colorspace) in _LUMA_WEIGHTS:
+    more_than_8_bits = int(frame.format.components[0].bits) > 8
+    if more_than_8_bits and not frame.format.is_rgb and int(frame.colorspace) in _LUMA_WEIGHTS:
         # FFmpeg's conversion of deep frames to rgb24 truncates instead of rounding: up to 2.6 levels too dark.
         pixels = np.asarray(np.rint(signals(frame) * 255), np.uint8)
     else:
@@ -127,11 +128,6 @@ def rgb(frame: Any) -> npt.NDArray[np.uint8]:
         return pixels
     weighted = pixels.astype(np.uint16) * alpha[:, :, None] + 127  # + 127 rounds the division by 255
     return np.asarray(weighted // 255, np.uint8)
-
-
-def is_deep(frame: Any) -> bool:
-    """True if samples have more than 8 bits."""
-    return int(frame.format.components[0].bits) > 8
 
 
 def signals(frame: Any) -> npt.NDArray[np.float32]:

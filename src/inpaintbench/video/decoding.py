@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
+from io import RawIOBase
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import av
 import cv2
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
+from inpaintbench.large import is_large, mapped, nameless
 from inpaintbench.types import Frames, Hole, Luma
 from inpaintbench.video.colour import to_rgb
 from inpaintbench.video.images import read_image, reason
@@ -52,8 +54,8 @@ class Decoder:
     of the header, once the iteration is over.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+    def __init__(self, path: Path | str | RawIOBase) -> None:
+        self.path = path if isinstance(path, RawIOBase) else Path(path)
         self.damaged_packets = 0
         self.truncated = False
         self.first_error = ""
@@ -104,13 +106,16 @@ def _decode_function(stream: Any) -> Callable[[Any], list[Any]]:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[tuple[Any, Any]]:
+def _open(path: Path | RawIOBase) -> Iterator[tuple[Any, Any]]:
     """Open the container and its video stream; ``MediaError`` when there is none, or its pictures are too large."""
     try:
-        if path.stat().st_size == 0:
+        if isinstance(path, RawIOBase):
+            path.seek(0)
+        elif path.stat().st_size == 0:
             raise MediaError("the file is empty (0 bytes)")
+        file = path if isinstance(path, RawIOBase) else str(path.absolute())
         # The limit here is for the decoders that FFmpeg runs while it opens the container.
-        container = av.open(str(path.absolute()), metadata_errors="replace", options=_LIMITS | _ALONE)
+        container = av.open(file, metadata_errors="replace", options=_LIMITS | _ALONE)
     except av.error.ArgumentError as error:
         raise MediaError("cannot be opened as video: it is a list of other files, which are not followed, or damaged") from error
     except (av.error.FFmpegError, OSError, UnicodeError) as error:
@@ -131,19 +136,33 @@ def _open(path: Path) -> Iterator[tuple[Any, Any]]:
         yield container, stream
 
 
-def packet_times(path: Path | str) -> list[tuple[int, bool]] | None:
-    """Timestamps of the packets in the stream's time base, each with its key-frame flag, in coded order, without decoding.
+class Packet(NamedTuple):
+    """A packet of a video: one coded frame, as a rule."""
 
-    None where a packet has no timestamp or is not to be shown.
-    """
-    times = []
-    with _open(Path(path)) as (container, stream), suppress(av.error.FFmpegError):
+    time: int
+    """When it is shown, in the stream's time base."""
+    is_key: bool
+    begin: int
+    """Its place in the file, bytes; -1 = not known."""
+    bytes: int
+
+
+def packets_of(path: Path | str | RawIOBase) -> list[Packet] | None:
+    """The packets of a video in coded order, without decoding; None where one has no timestamp or is not to be shown."""
+    packets = []
+    with _open(path if isinstance(path, RawIOBase) else Path(path)) as (container, stream), suppress(av.error.FFmpegError):
         for packet in container.demux(stream):
             if packet.size and (packet.pts is None or packet.is_discard):
                 return None
             if packet.size:
-                times.append((packet.pts, packet.is_keyframe))
-    return times
+                packets.append(Packet(packet.pts, packet.is_keyframe, -1 if packet.pos is None else packet.pos, packet.size))
+    return packets
+
+
+def packet_times(path: Path | str) -> list[tuple[int, bool]] | None:
+    """Timestamps of ``packets_of`` a video, each with its key-frame flag."""
+    packets = packets_of(path)
+    return None if packets is None else [(packet.time, packet.is_key) for packet in packets]
 
 
 def seek_and_decode(path: Path | str, time: int) -> Any | None:
@@ -189,7 +208,9 @@ def _luma(frames: Frames) -> Luma:
 
 def read_hole(path: Path | str) -> Hole:
     """Read a hole track written by ``write_hole``, ``bool[T, H, W]``, True = hole."""
-    return read_levels(path) > 127
+    levels = read_levels(path)
+    # In its place: a mask is as large as what it is read from.
+    return np.greater(levels, 127, out=levels.view(np.bool_) if levels.flags.writeable else None)
 
 
 def read_levels(path: Path | str) -> npt.NDArray[np.uint8]:
@@ -200,17 +221,32 @@ def read_levels(path: Path | str) -> npt.NDArray[np.uint8]:
 
 
 def _stacked(pictures: Iterator[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """Stack of at least one picture of one size; ``np.stack`` of a list would take a clip's memory twice."""
+    """Stack of at least one picture of one size; ``np.stack`` of a list would take a clip's memory twice.
+
+    A large one lies in a file, which the system takes from memory where that is short.
+    """
     first = next(pictures)
-    stacked = np.empty((_GROWTH, *first.shape), np.uint8)
-    stacked[0], count = first, 1
-    for picture in pictures:
-        if picture.shape != first.shape:
-            raise MediaError(f"a frame of {picture.shape[1]}x{picture.shape[0]} among those of {first.shape[1]}x{first.shape[0]}")
-        if count == len(stacked):  # cheap: the operating system remaps large blocks instead of copying them
-            stacked.resize((count + max(_GROWTH, count // 8), *first.shape), refcheck=False)
-        stacked[count] = picture
-        count += 1
+    stacked, count = np.empty((_GROWTH, *first.shape), np.uint8), 1
+    stacked[0] = first
+    with ExitStack() as files:
+        file = None
+        for picture in pictures:
+            if picture.shape != first.shape:
+                sizes = [f"{one.shape[1]}x{one.shape[0]}" for one in (picture, first)]
+                raise MediaError(f"a frame of {sizes[0]} among those of {sizes[1]}")
+            if count == len(stacked):
+                shape = (count + max(_GROWTH, count // 8), *first.shape)
+                if file is None and is_large(shape):
+                    file = files.enter_context(nameless())
+                    stacked.tofile(file)
+                if file is None:  # cheap: the operating system remaps large blocks instead of copying them
+                    stacked.resize(shape, refcheck=False)
+                else:
+                    stacked = mapped(file, shape, np.uint8)
+            stacked[count] = picture
+            count += 1
+        if file is not None:
+            return stacked[:count]
     stacked.resize((count, *first.shape), refcheck=False)
     return stacked
 

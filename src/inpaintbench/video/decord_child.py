@@ -37,26 +37,22 @@ def _main(path: str) -> None:
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # prints of the libraries must not mix with the answers
     try:
-        _serve(path, out)
+        import decord
+
+        decord.logging.set_level(decord.logging.QUIET)
+        reader = decord.VideoReader(path, num_threads=1)
+        _send(out, {"frames": len(reader)})
+        for line in sys.stdin:
+            request = json.loads(line)
+            for index in request["indices"]:
+                pixels = reader[index].asnumpy()
+                # decord gives four channels for some files; the parent refuses those.
+                small = resized(pixels, request["width"]) if pixels.shape[2] == 3 else pixels
+                _send(out, {"shape": small.shape}, np.ascontiguousarray(small).tobytes())
     except Exception as error:  # decord raises many kinds; the parent falls back to PyAV on all of them
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         # Strips the time, the position in decord's source and the local paths from its messages.
         _send(out, {"error": re.sub(r"\[[^]]*\]|\S+\.cc:\d+:", "", first_line).strip()[:200]})
-
-
-def _serve(path: str, out: BinaryIO) -> None:
-    import decord
-
-    decord.logging.set_level(decord.logging.QUIET)
-    reader = decord.VideoReader(path, num_threads=1)
-    _send(out, {"frames": len(reader)})
-    for line in sys.stdin:
-        request = json.loads(line)
-        for index in request["indices"]:
-            pixels = reader[index].asnumpy()
-            # decord gives four channels for some files; the parent refuses those.
-            small = resized(pixels, request["width"]) if pixels.shape[2] == 3 else pixels
-            _send(out, {"shape": small.shape}, np.ascontiguousarray(small).tobytes())
 
 
 def _send(out: BinaryIO, header: dict[str, Any], data: bytes = b"") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from inpaintbench.errors import MediaError
 from inpaintbench.video import colour
-from inpaintbench.video.decoding import FALLBACK_RATE, STILL_FPS, Decoder, packet_times
+from inpaintbench.video.decoding import FALLBACK_RATE, STILL_FPS, Decoder, packets_of
 from inpaintbench.video.images import read_image
 from inpaintbench.video.suffixes import is_image
 from inpaintbench.video.upright import rotation
@@ -71,8 +72,8 @@ class Probe:
 class ProbingDecoder(Decoder):
     """Iterator over the frames of a video that measures, while somebody takes them, what ``probe`` tells of it."""
 
-    def __init__(self, path: Path | str, *, watching: Callable[[Any], object] | None = None) -> None:
-        """Measure the file at ``path``; ``watching`` gets every frame (``av.VideoFrame``), once and in order."""
+    def __init__(self, path: Path | str | RawIOBase, *, watching: Callable[[Any], object] | None = None) -> None:
+        """Measure the file at ``path``, or an open one; ``watching`` gets every frame (``av.VideoFrame``), once and in order."""
         super().__init__(path)
         self._watching = watching
         self._coming = self._noted()
@@ -133,14 +134,16 @@ class ProbingDecoder(Decoder):
         Decodes the first frame of the file, with a decoder of its own.
         """
         try:
-            packets = packet_times(self.path)
+            packets = packets_of(self.path)
             first = ProbingDecoder(self.path)
             frame = next(iter(first), None)
         except MediaError:
             return None
         if not packets or frame is None:
             return None
-        return first._measured([float(time * frame.time_base) for time in sorted(time for time, _ in packets)], len(packets))
+        return first._measured(
+            [float(time * frame.time_base) for time in sorted(packet.time for packet in packets)], len(packets)
+        )
 
 
 def probe(path: Path | str, *, watching: Callable[[Any], object] | None = None) -> Probe:

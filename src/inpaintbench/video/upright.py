@@ -8,7 +8,7 @@ primaries, so that hues stay and nothing is clipped at the top; colours outside 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -189,7 +189,12 @@ def rotated(pixels: npt.NDArray[np.uint8], orientation: Orientation) -> npt.NDAr
 
 
 def upright_frames(
-    path: Path | str, *, fps: float | None = None, hdr: str = "exclude", decoder: Decoder | None = None
+    path: Path | str,
+    *,
+    fps: float | None = None,
+    hdr: str = "exclude",
+    decoder: Decoder | None = None,
+    frames: Iterable[Any] | None = None,
 ) -> Iterator[tuple[npt.NDArray[np.uint8], bool]]:
     """Iterate over the frames, rotated as players do.
 
@@ -199,6 +204,7 @@ def upright_frames(
             last frame repeats without end, so that the caller takes the ``frames_at`` first ones. By default every frame once.
         hdr: one of ``HDR_POLICIES``.
         decoder: of the video, where somebody else wants to know what it tells; by default one of its own.
+        frames: some of the video, in place of those that it decodes, at ``fps`` already.
 
     Yields:
         ``uint8[H, W, 3]`` RGB, and True if rotation swapped width and height.
@@ -214,7 +220,7 @@ def upright_frames(
         return
     orientations = Orientations()
     decoder = decoder or Decoder(path)
-    for frame in iter(decoder) if fps is None else _retimed(decoder, fps):
+    for frame in frames or (iter(decoder) if fps is None else _retimed(decoder, fps)):
         yield upright(frame, hdr=hdr, orientations=orientations), orientations.of(frame)[0]
 
 

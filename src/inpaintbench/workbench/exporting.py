@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
-import html
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-
-import altair as alt
-import pandas as pd
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from inpaintbench import pages
 from inpaintbench.errors import InputError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
 from inpaintbench.eval.values.statistics import Summary
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri
 from inpaintbench.pages.colours import DASHES, MARKERS, REFERENCE, MethodStyle
-from inpaintbench.pages.words import DASH, count, number
+from inpaintbench.pages.page import bundle, shared_style
+from inpaintbench.pages.words import DASH, count, interval, number, signed
+from inpaintbench.table_files import FORMULA, csv_text
 from inpaintbench.types import Plain, content_id
 from inpaintbench.workbench import pixels
-from inpaintbench.workbench.finding import Folders, report_data
+from inpaintbench.workbench.finding import Folders, Thing, report_data
 from inpaintbench.workbench.joining import Joined
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+else:
+    alt, pd = lazily("altair"), lazily("pandas")  # take half a second, and a server draws nothing until it is asked
 
 # Items of a page that is sent.
 _MOST_ROWS = 500
+# Scripts of a page that is sent, and the place of its films.
+_SEEN_PARTS = ("pages/static/items/look.js", "pages/static/items/state.js", "pages/static/player/keys.js")
+_SEEN_RULES = ".seen > .player-room { height: clamp(330px, 76vh, 760px); }"
 # Methods' colours on white paper.
 _PAPER = dict(zip(pages.colours.COLOURS, pages.colours.PALETTE, strict=True))
 _HUE = re.compile(r"var\(--hue-[a-z]+\)|#\w+")
-_Means = Mapping[tuple[str, str, str, str], float | None]
-"""(Metric, region, method, slice) -> mean."""
-Film = tuple[pixels.ItemMedia, str, list[pixels.Part]]
+_Means = Mapping[tuple[str, str, str, str], Mapping[str, Any]]
+"""(Metric, region, slice, method) -> row of a report's summary."""
 
 
-def film(cache: Path, media: pixels.ItemMedia, item: str, parts: Sequence[pixels.Part]) -> Path:
-    """The films of an item side by side with their names, for others to play: a file of the cache."""
-    path = cache / f"{content_id(item, str(media.root), [part.name for part in parts], media.blobs(item, parts))}-labelled.mp4"
-    if not path.exists():
-        pixels.labelled_film(media, path, item, parts)
+def film(
+    cache: Path, media: pixels.ItemMedia, item: str, parts: Sequence[pixels.Part], *, manner: str = "", base: str = ""
+) -> Path:  # fmt: skip
+    """The films of an item side by side with their names, a file of the cache for others to play; ``manner`` as for ``sheet``."""
+    names = [part.name for part in parts]
+    path = cache / f"{content_id(item, str(media.root), manner, base, names, media.blobs(item, parts))}-films.mp4"
+    pixels.made_once(path, lambda: pixels.labelled_film(media, path, item, parts, manner=manner, base=base))
     return path
 
 
@@ -63,50 +76,68 @@ def figure(joined: Joined, asked: Plain) -> bytes:
     names = [one.name for one in joined.methods if one.name in asked["y"]["values"]] or list(asked["y"]["values"])
     styles = joined.styles
     looks = [styles[name] if name in styles else MethodStyle(REFERENCE, MARKERS[0], DASHES[0]) for name in names]
-    hues = [hue[0] for look in looks if (hue := _HUE.search(look.colour))]
-    colours, opacities = [_PAPER.get(hue, hue) for hue in hues], [0.8 if look.colour in hues else 0.4 for look in looks]
+    hues = [_HUE.search(look.colour) for look in looks]
+    colours = [_PAPER.get(hue[0], hue[0]) if hue else REFERENCE for hue in hues]
+    # Of several runs of a method the first is filled, the second hollow, and further ones tinted.
+    nth = Counter[str]()
+    fills = []
+    for look, colour in zip(looks, colours, strict=True):
+        fills.append((colour, "white", f"{colour}66")[min(nth[f"{colour} {look.marker}"], 2)])
+        nth[f"{colour} {look.marker}"] += 1
     chart = alt.Chart(pd.DataFrame(rows), width=480, height=320, title=joined.title).encode(
         alt.X("x:N", title=str(asked["x"]["title"])) if isinstance(rows[0]["x"], str)
         else alt.X("x:Q", title=str(asked["x"]["title"]), scale=alt.Scale(zero=False)),
         alt.Y("y:Q", title=str(asked["y"]["title"]), scale=alt.Scale(zero=False)),
-        alt.Color("method:N", title=None, scale=alt.Scale(domain=names, range=colours)),
+        alt.Stroke("method:N", title=None, scale=alt.Scale(domain=names, range=colours)),
+        alt.Fill("method:N", title=None, scale=alt.Scale(domain=names, range=fills)),
         alt.Shape("method:N", title=None, scale=alt.Scale(domain=names, range=[look.marker for look in looks])),
-        alt.Opacity("method:N", title=None, scale=alt.Scale(domain=names, range=opacities)),
-    ).mark_point(size=18, filled=True)  # fmt: skip
+    ).mark_point(size=28, strokeWidth=1, opacity=0.8)  # fmt: skip
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
     return svg.encode()
 
 
-def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[str, Sequence[str]]], Film]) -> str:
+def items_csv(joined: Joined, asked: Plain) -> str:
+    """The items that are seen (``items``, in their order) with what is known of them: facts, and scores of ``methods``."""
+    methods = [one.name for one in joined.methods if one.name in asked["methods"]]
+    scores = [(f"{one.key} {name}", joined.values[one.key, name]) for one in joined.quantities for name in methods]
+    heads = ["item", "source", *(fact.name for fact in joined.facts), *(head for head, _ in scores)]
+    rows: list[list[object]] = [[*heads]]
+    for at in (int(place) for place in asked["items"]):
+        values = (float(column[at]) for _, column in scores)
+        known = [joined.ids[at], joined.sources[at], *(fact.values[at] for fact in joined.facts)]
+        rows.append([*known, *(None if math.isnan(value) else value for value in values)])
+    return csv_text([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row] for row in rows)
+
+
+def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Sequence[str]]], Plain]) -> str:
     """The items that are seen as a page of its own: means, the table, the film of the open item.
 
     Args:
         joined: what is looked at.
-        asked: ``items``, ``methods``, ``base``, ``key`` of the quantity, ``words`` of the filter, and the query of the
-            open item, ``film``.
-        cache: for the film.
-        media: finds what a query names.
+        asked: ``items``, ``methods``, ``base``, ``key`` of the quantity, ``words`` of the filter, the ``plot`` as for ``figure``,
+            ``columns`` of the table (``label``, ``decimals``, ``signed``, ``values`` of the first items), ``film``, the query
+            of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an address has them.
+        sheet_of: the films that a query names as the player takes them, the file inside.
     """
     items = [int(place) for place in asked["items"]]
     methods = [one.name for one in joined.methods if one.name in asked.get("methods", (one.name,))]
-    titles = {f"|{one.base}": one.title for one in joined.against} | {name: f"Less {name}" for name in methods}
+    titles = {f"|{one.base}": one.title for one in joined.against} | {one.name: f"Less {one.name}" for one in joined.methods}
     base = str(asked["base"]) if asked.get("base") in titles else ""
     quantity = next((one for one in joined.quantities if one.key == asked.get("key")), None)
     decimals = quantity.decimals if quantity else None
-    heads = (
-        Column("Item"),
-        Column("Id"),
-        *(Column(name, numeric=True, sorts=True) for name in methods if quantity),
-    )
+    columns = asked.get("columns", [])
+    numeric = [all(isinstance(value, int | float | None) for value in one["values"]) for one in columns]
+    heads = [Column(str(one["label"]), numeric=is_one, sorts=is_one) for one, is_one in zip(columns, numeric, strict=True)]
     rows = []
-    for at in items[:_MOST_ROWS]:
-        values = [float(joined.values[quantity.key, name][at]) for name in methods] if quantity else []
-        cells = [Cell(DASH if math.isnan(value) else number(value, decimals), value) for value in values]
+    for row, at in enumerate(items[:_MOST_ROWS]):
+        words = ((one, one["values"][row]) for one in columns)
+        cells = [Cell(_word(value, one.get("decimals"), told_signed=bool(one.get("signed"))), value) for one, value in words]
         rows.append(Row((Cell(joined.names[at]), Cell(joined.ids[at]), *cells)))
+    common = joined.common(quantity.key, methods, items) if quantity else []
     means = [
-        Row((Cell(name), *(Cell(text) for text in _mean_words(joined, key, name, items, decimals, base=base))))
+        Row((Cell(name), *(Cell(text) for text in _mean_words(joined, key, name, common, decimals, base=base))))
         for key in ([quantity.key] if quantity else [])
         for name in methods
     ]
@@ -118,25 +149,29 @@ def page(joined: Joined, asked: Plain, *, cache: Path, media: Callable[[Mapping[
             ("means", f"Means of {asked.get('label', '')}", "", [Table(tuple(mean_heads), tuple(means), label="Means")])
         )
     told = "" if len(items) <= _MOST_ROWS else f"The first {_MOST_ROWS} are listed."
-    sections.append(("items", "Items", told, [Table(heads, tuple(rows), label="Items", finds=len(rows) > 8)]))
-    text = pages.page(
-        "pages/templates/plain.html",
+    table = Table((Column("Item"), Column("Id"), *heads), tuple(rows), label="Items", finds=len(rows) > 8)
+    sections.append(("items", "Items", told, [table]))
+    figure_inside, data = "", None
+    if plot := asked.get("plot"):
+        with suppress(InputError):  # it has no points
+            figure_inside = data_uri(figure(joined, plot), "image/svg+xml")
+    if asked.get("film") and joined.root:
+        query = parse_qs(str(asked["film"]))
+        looks = {name: style._asdict() for name, style in joined.styles.items()}
+        name = joined.names[joined.ids.index(query["item"][0])]
+        data = {"name": name, "sheet": sheet_of(query), "looks": looks, "state": asked.get("state", {})}
+    return pages.page(
+        "workbench/static/seen.html",
         title=joined.title,
         subtitle=" ".join(
             [f"{count(len(items), 'item')}.", f"{asked.get('words') or 'Nothing is left out'}.", *joined.sentences]
         ),
         sections=sections,
+        figure=figure_inside,
+        data=data,
+        rules=shared_style() + _SEEN_RULES,
+        scripts=[bundle(*_SEEN_PARTS), "workbench/static/seen.js"],
     )
-    if not asked.get("film"):
-        return text
-    shown, item, parts = media(asked["film"])
-    path = film(cache, shown, item, parts)
-    player = (
-        f"<h2>{html.escape(joined.names[joined.ids.index(item)])}</h2>"
-        f'<figure><video controls loop muted autoplay playsinline src="{data_uri(path.read_bytes(), "video/mp4")}" '
-        'style="max-width:100%"></video></figure>'
-    )
-    return text.replace("</main>", f"{player}</main>", 1)
 
 
 def _mean_words(
@@ -146,45 +181,54 @@ def _mean_words(
     mean = joined.mean(key, method, items)
     own = (*_told(mean, decimals), str(mean.n))
     if other := joined.base_of(method, base):
-        return *own, *_told(joined.lead(key, method, other, items), decimals)
+        return *own, *_told(joined.lead(key, method, other, items), decimals, told_signed=True)
     return (*own, "", "") if base else own
 
 
-def _told(mean: Summary, decimals: int | None) -> tuple[str, str]:
+def _told(mean: Summary, decimals: int | None, *, told_signed: bool = False) -> tuple[str, str]:
     low, high = (None if end is None else number(end, decimals) for end in (mean.interval_low, mean.interval_high))
-    return DASH if mean.mean is None else number(mean.mean, decimals), f"{low} to {high}" if low else mean.reason or ""
+    return _word(mean.mean, decimals, told_signed=told_signed), f"{low} to {high}" if low else mean.reason or ""
 
 
-def two_reports(folders: Folders, one: str, other: str) -> str:
-    """Means of two reports side by side: of each metric and region both have, the methods by slice, with the difference.
+def _word(value: object, decimals: int | None, *, told_signed: bool) -> str:
+    """A value as the page shows it."""
+    if not isinstance(value, int | float):
+        return DASH if value is None else str(value)
+    return signed(value, decimals) if told_signed and decimals is not None else number(value, decimals)
+
+
+def two_reports(folders: Folders, one: str, other: str, things: Iterable[Thing] = ()) -> str:
+    """Means of two reports side by side: of each metric and region both have, a row for each slice and method. They are called
+    as the runs among ``things`` whose reports they are, else by their folders, and by whole paths where these are alike.
 
     Raises:
         InputError: a report cannot be read; they are of different datasets or protocols; or they have no metric in common.
     """
     told = [report_data(folders.place(key)) for key in (one, other)]
-    # JSON has no infinite numbers, so reports state them as text.
-    means = [
-        {
-            (row["metric"], row["region"], row["method"], row["slice"]): None if row["mean"] is None else float(row["mean"])
-            for row in report.get("summary", ())
-        }
-        for report in told
+    titles = {thing.key.rstrip("/"): thing.title for thing in things if thing.kind == "run"}
+    own = [key.removesuffix("/report") for key in (one, other)]
+    names = [titles.get(key, folders.place(key).name) for key in own]
+    if names[0] == names[1]:
+        names = [str(folders.place(key)) for key in own]
+    rows: list[_Means] = [
+        {(row["metric"], row["region"], row["slice"], row["method"]): row for row in report.get("summary", ())} for report in told
     ]
     kinds = {"dataset_sha256": "of different datasets", "fingerprint": "by protocols with other constants"}
     if named := [words for key, words in kinds.items() if told[0].get(key) != told[1].get(key)]:
         raise InputError(
-            f"{one} and {other} are {' and '.join(named)}: their means cannot be compared; choose their runs, which are compared "
-            "on the items that both have"
+            f"{' and '.join(names)} are {' and '.join(named)}: their means cannot be compared; choose their runs, "
+            "which are compared on the items that both have"
         )
-    theirs = {key[:2] for key in means[1]}
-    common = [key for key in dict.fromkeys(key[:2] for key in means[0]) if key in theirs]
+    theirs = {key[:2] for key in rows[1]}
+    common = [key for key in dict.fromkeys(key[:2] for key in rows[0]) if key in theirs]
     if not common:
-        raise InputError(f"{one} and {other} have no metric in common")
-    tables = [_difference_table(means, key, names=(one, other)) for key in common]
+        raise InputError(f"{' and '.join(names)} have no metric in common")
+    tables = [_difference_table(rows, key, names) for key in common]
     return pages.page(
         "pages/templates/plain.html",
         title="Two reports",
-        subtitle=f"{one} against {other}. Both are of the same dataset under the same protocol.",
+        subtitle=f"{' against '.join(names)}. Both are of the same dataset under the same protocol. Below a mean stands its 95 % "
+        "interval. A change has none here, since reports hold no scores of items: choose the runs for that.",
         links=[Link("/", "All")],
         sections=[
             (f"t{place}", f"{metric_label(metric)}, {region}", "", [table])
@@ -193,25 +237,35 @@ def two_reports(folders: Folders, one: str, other: str) -> str:
     )
 
 
-def _difference_table(means: Sequence[_Means], key: tuple[str, str], names: tuple[str, str]) -> Table:
-    """The methods that either report has, over the slices that both have."""
+# What a cell of a report's means says.
+_SHOWN = ("mean", "interval_low", "interval_high")
+
+
+def _difference_table(reports: Sequence[_Means], key: tuple[str, str], names: Sequence[str]) -> Table:
+    """The methods that both reports have, over the slices that both have; below it those that one of them lacks."""
     decimals = metric_leaf(key[0]).decimals
-    keys = [found for found in dict.fromkeys((*means[0], *means[1])) if found[:2] == key]
-    both = set.intersection(*({name for *of, _, name in found if tuple(of) == key} for found in means))
-    slices = [name for name in dict.fromkeys(found[3] for found in keys) if name in both]
+    keys = [found for found in dict.fromkeys((*reports[0], *reports[1])) if found[:2] == key]
+    both = set.intersection(*({found[2:] for found in report if found[:2] == key} for report in reports))
+    methods = [name for name in dict.fromkeys(found[3] for found in keys) if any(name == found[1] for found in both)]
+    parts = [part for part in dict.fromkeys(found[2] for found in keys) if any(part == found[0] for found in both)]
     rows = []
-    for method in dict.fromkeys(found[2] for found in keys):
-        cells = [Cell(method, method)]
-        for part in slices:
-            first, second = (found.get((*key, method, part)) for found in means)
+    for part in [*parts[-1:], *parts[:-1]]:  # all items first
+        for method in methods:
+            told = [report.get((*key, part, method), {}) for report in reports]
+            # JSON has no infinite numbers, so reports state them as text.
+            means = [None if row.get("mean") is None else float(row["mean"]) for row in told]
+            cells = [
+                Cell(number(mean, decimals), mean, below=interval(row.get("interval_low"), row.get("interval_high"), decimals))
+                for mean, row in zip(means, told, strict=True)
+            ]
+            first, second = means
             change = None if first is None or second is None or math.isinf(first - second) else second - first
-            texts = [DASH if value is None else number(value, decimals) for value in (first, second)]
-            same = change is not None and f"{change:.{decimals}f}".strip("-0.") == ""
-            note = "" if change is None else "the same" if same else f"{change:+.{decimals}f}"
-            cells.append(Cell(" → ".join(texts) if not same else texts[0], change, note=note))
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Method", sorts=True)]
-    for part in slices:
-        label, level = slice_label(part), split_step(part)[1]
-        columns.append(Column(level or label, numeric=True, sorts=True, group=label if level else ""))
-    return Table(tuple(columns), tuple(rows), label=f"{names[0]} against {names[1]}", picks_columns=len(slices) > 4)
+            same = None not in means and len({tuple(row.get(name) for name in _SHOWN) for row in told}) == 1
+            words = "the same" if same else signed(change, decimals)
+            called = ": ".join(filter(None, (slice_label(part), split_step(part)[1])))
+            rows.append(Row((Cell(called), Cell(method, method), *cells, Cell(words, change))))
+    heads = [Column(name, numeric=True, sorts=True) for name in (*names, "Change")]
+    columns = (Column("Slice"), Column("Method", sorts=True), *heads)
+    lone = [name for name in dict.fromkeys(found[3] for found in keys) if name not in methods]
+    foot = f"In one of them alone: {', '.join(lone)}." if lone else ""
+    return Table(columns, tuple(rows), label=f"{names[0]} against {names[1]}", finds=len(rows) > 8, foot=foot)

@@ -6,7 +6,9 @@ constants; or not at all, with a sentence that says why.
 
 from __future__ import annotations
 
+import inspect
 import math
+import shlex
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -24,9 +26,11 @@ from inpaintbench.catalogue import attribute_at
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InpaintBenchError, InputError
+from inpaintbench.eval.methods import METHODS
+from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.report.gallery import Attribute, attributes_of, source_name
-from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_leaf, place_label, quantity_label
+from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_label, metric_leaf, place_label, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.scoring.run_folder import NOT_RUN, SETTINGS, is_stale, predictions_of, read_kept, references_in
 from inpaintbench.eval.values.statistics import Summary, summarise
@@ -66,6 +70,8 @@ class Shown(NamedTuple):
     run: str
     """Key."""
     reference: bool
+    also: tuple[str, ...] = ()
+    """What it may be called beside fewer or more runs: an address that was written then goes on to mean it."""
 
 
 class Measure(NamedTuple):
@@ -140,18 +146,41 @@ class Joined:
 
     @property
     def styles(self) -> dict[str, MethodStyle]:
-        """Name -> look: colour and marker of the method whatever runs are shown; its second run is lighter, with another dash."""
+        """Name -> look: colour and marker of the method whatever runs are shown; its second run is nearer the ink, and dashed."""
         labels = dict.fromkeys(one.label for one in self.methods)
         contending = {one.label for one in self.methods if not one.reference}
         by_label, found, runs = method_styles(labels, [one for one in labels if one not in contending]), {}, Counter[str]()
         for one in self.methods:
             colour, marker, dash = by_label[one.label]
             if nth := runs[one.label]:
-                colour = f"color-mix(in oklab, {colour} {max(35, 80 - 25 * nth)}%, white)"
+                colour = f"color-mix(in oklab, {colour} {max(35, 80 - 25 * nth)}%, var(--ink))"
                 dash = DASHES[(MARKERS.index(marker) + nth) % len(DASHES)]
             runs[one.label] += 1
             found[one.name] = MethodStyle(colour, marker, dash)
         return found
+
+    @property
+    def choices(self) -> dict[str, list[tuple[str, str]]]:
+        """What the bar, the axes of the plot and the order offer: (key of a column or name, label)."""
+        names = [one.name for one in self.methods]
+        facts = [(f"a|{fact.name}", fact.label, fact.numeric) for fact in self.facts]
+        named, apart = [(f"v|{name}", name) for name in names], [(f"d|{name}", f"{name} less the base") for name in names]
+        derived = [("mean", "mean of methods"), ("spread", "spread of methods")][: len(names) if self.quantities else 0]
+        scores = [(f"s|{one.key}|{name}", f"{one.label}, {name}") for one in self.quantities for name in names]
+        axes = [*(fact[:2] for fact in facts), *derived, *apart, *scores]
+        arrows = {one.metric: (" ↑" if one.higher else " ↓") if one.ranked else "" for one in self.quantities}
+        labels = {one.metric: one.label.replace(one.where, "").strip() for one in self.quantities}
+        orders = [("worst", "worst first"), ("spread", "most disagreed"), ("odd", "largest residual")]
+        return {
+            "metric": [(metric, f"{label}{arrows[metric]}") for metric, label in labels.items()],
+            "region": list({one.region: (one.region, one.where) for one in self.quantities}.values()),
+            "protocol": [(name, name) for name in self.protocols],
+            "slice": [("", "all items"), *((name, f"{name} ({len(places)})") for name, _, places in self.slices)],
+            "of": [*(fact[:2] for fact in facts if fact[2]), *named, *apart, *derived[1:]],
+            "x": axes,
+            "y": [("|chosen", "the metric"), *axes] if self.quantities else axes,
+            "order": [*orders[: (0, 1, 3)[len(derived)]], ("random", "by chance"), ("item", "by name"), ("column", "by column")],
+        }
 
     @cached_property
     def packed(self) -> bytes:
@@ -179,8 +208,8 @@ class Joined:
             facts.append(told)
         head = {
             "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
-            "sources": self.sources, "names": self.names, "facts": facts, "slices": self.slices, "pairs": self.pairs,
-            "protocol": self.protocol,
+            "sources": self.sources, "names": self.names, "choices": self.choices, "facts": facts, "slices": self.slices,
+            "pairs": self.pairs, "protocol": self.protocol,
             "protocols": self.protocols, "against": [one._asdict() for one in self.against],
             "methods": [one._asdict() for one in self.methods], "default": self.default,
             "styles": {name: style._asdict() for name, style in self.styles.items()},
@@ -211,6 +240,36 @@ class Joined:
         with np.errstate(invalid="ignore"):
             apart = own - others
         return self._mean(apart, items)
+
+    def elsewhere(self, key: str, one: str, other: str, items: Sequence[int]) -> list[tuple[Measure, Summary]]:
+        """The ``lead`` in each further metric, in the region of ``key`` or else its first, whose 95 % interval leaves out 0."""
+        chosen, found = {measure.key: measure for measure in self.quantities}[key], {}
+        for measure in self.quantities:
+            if measure.ranked and measure.metric != chosen.metric and (
+                measure.region == chosen.region or measure.metric not in found
+            ):  # fmt: skip
+                found[measure.metric] = measure
+        leads = [(measure, self.lead(measure.key, one, other, items)) for measure in found.values()]
+        return [(measure, lead) for measure, lead in leads if (lead.interval_low or 0) * (lead.interval_high or 0) > 0]
+
+    def common(self, key: str, methods: Sequence[str], items: Sequence[int]) -> list[int]:
+        """Those of ``items`` that every method has a value of which has any: means over others do not stand beside each other."""
+        columns = [self.values[key, name][list(items)] for name in methods]
+        lacks = [np.isnan(column) for column in columns if not np.isnan(column).all()]
+        return [item for item, apart in zip(items, np.any(lacks, axis=0), strict=True) if not apart] if lacks else list(items)
+
+    def films(self, measure: Measure, methods: Sequence[str], items: Sequence[int]) -> list[tuple[str, float, int]]:
+        """Each source of ``items`` by name, the mean of some methods over its items and how many these are; the worst first."""
+        values = np.mean([self.values[measure.key, name] for name in methods], axis=0)
+        of_source: dict[str, list[int]] = {}
+        for item in items:
+            if math.isfinite(values[item]):
+                of_source.setdefault(self.sources[item], []).append(item)
+        grouped = any(fact.name == frozen.GROUP for fact in self.facts)  # a group has a name that people gave it, a source an id
+        told = [
+            (source if grouped else self.names[own[0]], float(values[own].mean()), len(own)) for source, own in of_source.items()
+        ]
+        return sorted(told, key=lambda one: one[1], reverse=not measure.higher)
 
     def mean(self, key: str, method: str, items: Sequence[int]) -> Summary:
         """Mean of a method over some items, with its interval where there are enough sources for one."""
@@ -337,9 +396,16 @@ def of_board(folders: Folders, key: str) -> Joined:
     for place, row in enumerate(rows):
         slices.setdefault(str(row["attributes"]["slice"]), []).append(place)
     ids = [str(row["id"]) for row in rows]
-    joined = Joined(title, [sentence], ids, names, names, attributes_of(rows), [(name, "", own) for name, own in slices.items()])
+    facts = [fact._replace(label=_board_label(fact.name, fact.label)) for fact in attributes_of(rows)]
+    joined = Joined(title, [sentence], ids, names, names, facts, [(name, "", own) for name, own in slices.items()])
     joined.kind = "board"
     return joined
+
+
+def _board_label(name: str, label: str) -> str:
+    """A column of a leaderboard: metrics as everywhere, with `place` behind."""
+    metric, dot, rest = name.partition(".")
+    return "Items" if name == "n" else f"{metric_label(metric)}{', ' * bool(dot)}{rest}" if metric in METRICS else label
 
 
 def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], protocol: str = "") -> Joined:
@@ -362,8 +428,13 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
     rows, stale = _scores(folders, runs, chosen, first)
     _fill(joined, runs, rows, folders)
     joined.against = _against(folders, joined, runs)
-    fingerprint = joined.fingerprint = rows[0][1]["fingerprint"][0].as_py() if rows and rows[0][1].num_rows else ""
+    scored = next((table for _, table in rows if table.num_rows), None)
+    fingerprint = joined.fingerprint = "" if scored is None else scored["fingerprint"][0].as_py()
     joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
+    for run, table in rows if chosen else []:
+        if not table.num_rows:
+            words = shlex.join(map(str, (folders.place(run.dataset), "--run", folders.place(run.key))))
+            joined.sentences.append(f"Nothing was scored yet in {run.title}: `inpaintbench eval run --for scores {words}`.")
     if RANDOM_WEIGHTS in fingerprint:
         joined.sentences.append("These scores were made with random weights, which say nothing of a method.")
     if (sources := len(set(joined.sources))) < ENOUGH_SOURCES:
@@ -394,7 +465,7 @@ def _against(folders: Folders, joined: Joined, runs: Sequence[Thing]) -> list[Ag
         same = []
         for label in sorted(own.keys() & before.keys()):
             apart = [
-                f"{name} {own[label].get(name, 'by default')}, {before[label].get(name, 'by default')} in {names[base.key]}"
+                f"{name} {_setting(own[label], name)}, {_setting(before[label], name)} in {names[base.key]}"
                 for name in sorted(own[label].keys() | before[label].keys())
                 if own[label].get(name) != before[label].get(name)
             ]
@@ -402,14 +473,25 @@ def _against(folders: Folders, joined: Joined, runs: Sequence[Thing]) -> list[Ag
             parts += [f"{label}: {' and '.join(apart)}"] if apart else []
         parts += [f"{', '.join(same)}: the same version and settings"] if same else []
         title = f"{names[run.key]} less {names[base.key]}"
-        dates = " less ".join(f"{names[one.key]} of {one.date[:16].replace('T', ' ')}" for one in (run, base))
+        dates = " less ".join(f"{names[one.key]} of {one.date[:19].replace('T', ' ')}" for one in (run, base))
         found.append(Against(base.key, title, f"{dates}. {'; '.join(parts)[:1].upper()}{'; '.join(parts)[1:]}."))
     return found
+
+
+def _setting(told: Mapping[str, str], name: str) -> str:
+    """The value of a setting in words; the usual one where it was not given and the method is what it was."""
+    with suppress(InpaintBenchError, KeyError):
+        leaf = METHODS.get(told["leaf"]) if name not in told and told["leaf"] in METHODS else None
+        if leaf and leaf.version == told["version"]:
+            return f"{inspect.signature(leaf).parameters[name].default} (the default)"
+    return told.get(name, "by default")
 
 
 def _settings(run: Path, label: str) -> dict[str, str]:
     """Version and settings of a method, as they stand beside its predictions; nothing where they are damaged."""
     workspace, step = Workspace(run, create=False), predict_step(label)
+    if step not in workspace.steps("predictions"):  # a stranger's label may be a way to elsewhere
+        return {}
     rows = workspace.columns("predictions", Prediction, step=step, columns=["method_version"])
     found = {"version": ", ".join(sorted(set(rows["method_version"].to_pylist())))}
 
@@ -432,9 +514,7 @@ def _common_protocol(folders: Folders, runs: Sequence[Thing], wanted: str) -> tu
     names = {run.key: run.title for run in runs}
     if not having:
         return "", []
-    if len(having) < len(runs):
-        lacking = ", ".join(names[key] for key in scored if key not in having)
-        raise InputError(f"nothing was scored yet in {lacking}: run `inpaintbench eval run DATASET --run RUN --for scores` first")
+    names = {key: names[key] for key in having}
     common = [name for name in next(iter(having.values())) if all(name in found for found in having.values())]
     if wanted and wanted not in common:
         raise InputError(f"not all of {', '.join(names.values())} were scored under {wanted}")
@@ -503,11 +583,12 @@ def _scores(
         rows = pa.concat_tables([rows, *(_under(table.select(_READ), protocol) for table in _partial(workspace))])
         found.append((run, rows))
         for method in rows["method"].unique().to_pylist():
-            made, measured = (
-                workspace.path / "tables" / table / f"{step}.parquet"
-                for table, step in (("predictions", predict_step(method)), ("scores", score_step(protocol, method)))
-            )
-            later = made.is_file() and measured.is_file() and made.stat().st_mtime_ns > measured.stat().st_mtime_ns
+            # A stranger's method may have any name; only that of a table that is there leads to files.
+            measured = next((path for path in paths if path.stem == score_step(protocol, method)), None)
+            if measured is None:
+                continue
+            made = workspace.path / "tables" / "predictions" / f"{predict_step(method)}.parquet"
+            later = made.is_file() and made.stat().st_mtime_ns > measured.stat().st_mtime_ns
             if later and is_stale(workspace, dataset, protocol=protocol, method=method):
                 stale.append(f"The scores of {method} in {run.title} are older than its predictions: score it again.")
     return found, stale
@@ -526,13 +607,14 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
     """Bring rows into columns: one for each quantity and method."""
     place = pa.array(joined.ids)
     labels = [(run, label) for run, table in rows for label in sorted(table["method"].unique().to_pylist())]
-    if not any(table.num_rows for _, table in rows):
-        labels = [(run, label) for run in runs for label in dict.fromkeys([*run.predicted, *_going(run, folders)])]
+    unscored = [run for run, table in rows if not table.num_rows]
+    labels += [(run, label) for run in unscored for label in dict.fromkeys([*run.predicted, *_going(run, folders)])]
     often, titles = Counter(label for _, label in labels), Counter(run.title for run, _ in rows)
     references = {run.key: references_in(Workspace(folders.place(run.key), create=False)) for run in runs}
     for run, label in labels:
-        name = label if often[label] < 2 else f"{label} · {run.title if titles[run.title] < 2 else run.key}"
-        joined.methods.append(Shown(name, label, run.key, label in references[run.key]))
+        also = (label, f"{label} · {run.title}", f"{label} · {run.key}")
+        name = also[0 if often[label] < 2 else 1 if titles[run.title] < 2 else 2]
+        joined.methods.append(Shown(name, label, run.key, label in references[run.key], also))
     joined.methods.sort(key=lambda one: one.reference)
     of = {(one.run, one.label): one.name for one in joined.methods}
     at = {one.name: number for number, one in enumerate(joined.methods)}
@@ -547,7 +629,7 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
         values = flat(table["value"]).to_numpy(zero_copy_only=False).astype(np.float64)
         spot = flat(table["spot"]).to_numpy(zero_copy_only=False)
         for number, code in enumerate(coded.dictionary.to_pylist()):
-            metric, region, label = code.split("\n")
+            metric, region, label = code.split("\n", 2)
             quantity, inside = Quantity(metric, region), order[ends[number] : ends[number + 1]]
             if quantity.of_sets:
                 continue
@@ -555,9 +637,9 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
             column[spot[inside]] = values[inside]
             found[quantity] = None
             joined.values[quantity.key, of[run.key, label]] = column
-    if not any(table.num_rows for _, table in rows):
-        spots_of = {item_id: spot for spot, item_id in enumerate(joined.ids)}
-        for run, label in labels:
+    spots_of = {item_id: spot for spot, item_id in enumerate(joined.ids)}
+    for run, label in labels:
+        if run in unscored:
             refused = predictions_of(Workspace(folders.place(run.key), create=False), label)[1]
             joined.failures += [(at[of[run.key, label]], spots_of[one], why) for one, why in refused.items() if one in spots_of]
     there = {key for (key, _), column in joined.values.items() if not np.isnan(column).all()}
@@ -573,7 +655,7 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
         for run, table in rows:
             lacking = table.filter(pc.equal(pc.binary_join_element_wise(table["metric"], table["region"], "/"), joined.default))
             labels_of = {label: at[name] for (key, label), name in of.items() if key == run.key}
-            joined.failures += _failures(lacking, labels_of, {item_id: spot for spot, item_id in enumerate(joined.ids)})
+            joined.failures += _failures(lacking, labels_of, spots_of)
 
 
 def _going(run: Thing, folders: Folders) -> list[str]:

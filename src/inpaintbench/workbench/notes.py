@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import threading
 from pathlib import Path
 from typing import Any
 
+from inpaintbench.curation.sheets import label_value
 from inpaintbench.errors import InputError
 from inpaintbench.files import write_atomically
 from inpaintbench.types import canonical_json
 
 FILE = "inpaintbench-notes.json"
-_FIELDS = ("name", "note", "tags")
+FIELDS = ("name", "note", "tags")
 # Letters of one field, flags of one item, and things with notes, at most.
 _LONGEST, _MOST = 4000, 100_000
 _WRITING = threading.Lock()
@@ -53,9 +52,9 @@ class Notes:
         if not isinstance(fields, dict) or not all(
             isinstance(value, str) and len(value) <= _LONGEST for value in fields.values()
         ):
-            raise InputError(f"a note has {', '.join(_FIELDS)}, texts of at most {_LONGEST} letters")
-        if unknown := [name for name in fields if name not in _FIELDS]:
-            raise InputError(f"a note has no {unknown[0]!r}, only {', '.join(_FIELDS)}")
+            raise InputError(f"a note has {', '.join(FIELDS)}, texts of at most {_LONGEST} letters")
+        if unknown := [name for name in fields if name not in FIELDS]:
+            raise InputError(f"a note has no {unknown[0]!r}, only {', '.join(FIELDS)}")
         with _WRITING:
             told = self.read()
             kept = {name: value for name, value in {**told["things"].get(key, {}), **fields}.items() if value}
@@ -69,23 +68,18 @@ class Notes:
         """Keep a flag of a clip or item; an empty value takes it away.
 
         Raises:
-            InputError: texts that are missing or too long, too many flags, or the file cannot be written.
+            InputError: texts that are missing or too long, or that no label may have, too many flags, or the file cannot be
+                written.
         """
         if not subject or not name or max(map(len, (subject, name, value))) > _LONGEST:
             raise InputError(f"a flag has a subject, a name and a value, of at most {_LONGEST} letters")
+        if value:
+            label_value(name, value)
         with _WRITING:
             told = self.read()
             others = [row for row in told["flags"] if (row["subject"], row["name"]) != (subject, name)]
             told["flags"] = others + ([{"subject": subject, "name": name, "value": value}] if value else [])
             return self._write(told)
-
-    def labels_csv(self) -> str:
-        """The flags as the rows that `inpaintbench curation label` takes."""
-        text = io.StringIO()
-        rows = csv.DictWriter(text, ("subject", "name", "value"), lineterminator="\n")
-        rows.writeheader()
-        rows.writerows({name: row[name] for name in ("subject", "name", "value")} for row in self.read()["flags"])
-        return text.getvalue()
 
     def _write(self, told: dict[str, Any]) -> list[dict[str, str]]:
         if len(told["flags"]) + len(told["things"]) > _MOST:

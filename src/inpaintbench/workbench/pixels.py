@@ -10,9 +10,10 @@ import json
 import os
 import threading
 import uuid
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,16 @@ import cv2
 import numpy as np
 
 from inpaintbench import frozen, video
-from inpaintbench.annotate.preparing.pictures import Picture, layout, outline, write_sheets
+from inpaintbench.annotate.preparing.pictures import Grid, Picture, layout, outline, write_sheets
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
-from inpaintbench.eval.report.gallery import frame_errors
+from inpaintbench.eval.report.gallery import frame_errors, hole_centres
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.manifest import column
 from inpaintbench.steps import predict_step
 from inpaintbench.tables import to_records
-from inpaintbench.types import Clip, Frames, Hole, Plain, Prediction, Selection, canonical_json
+from inpaintbench.types import Clip, Corruption, Frames, Hole, Plain, Prediction, Selection, canonical_json
 from inpaintbench.view import composite_in_place
 from inpaintbench.workbench.finding import opened
 from inpaintbench.workspace import Workspace
@@ -39,12 +40,17 @@ TRUTH, INPUT, HOLE = "truth", "input", "hole"
 _CRF = 12
 _THUMB_WIDTH = 200
 _LARGEST_SIDE = 960
+# Masks of a clip that are shown beside it.
+_MOST_MASKS = 5
+_MOST_ZOOM = 16
 # How much brighter an error is shown.
 _ERROR = 4
 # Films that are kept, bytes; the oldest go first.
 _KEPT_BYTES = 2 << 30
 # One film is made a core: decoding and encoding take little of the interpreter.
 _MAKING = threading.Semaphore(max(1, (os.cpu_count() or 2) - 1))
+# Shared out among files by their names: of two requests for one film, the second waits for the first.
+_MAKERS = tuple(threading.Lock() for _ in range(64))
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class ItemMedia:
         if part.run is None:
             row = self.row(item_id)
             if part.label == HOLE:
-                return np.repeat(frozen.hole_of(self.root, row).view(np.uint8)[..., None] * np.uint8(255), 3, axis=-1)
+                return _white(frozen.hole_of(self.root, row))
             return (
                 frozen.truth_of(self.root, row)
                 if part.label == TRUTH
@@ -172,16 +178,26 @@ def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *,
     parts_told = [[part.name, part.label, str(part.run), part.item] for part in parts]
     key = _digest(item_id, str(media.root), manner, base, _CRF, parts_told, media.blobs(item_id, parts))
     path, told = cache / f"{key}{video.suffix_for(int(media.row(item_id)['frames']))}", cache / f"{key}.json"
-    with _MAKING:
-        if not (path.exists() and told.exists()):
-            _make(media, path, told, item_id, parts, manner, base)
+    made_once(told, lambda: _make(media, path, told, item_id, parts, manner, base), whole=path.exists)
     path.touch()
     found: dict[str, Any] = json.loads(told.read_text())
     return found | {"file": path.name}
 
 
-def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str, base: str) -> None:
-    row, hole = media.row(item_id), media.hole(item_id)
+@dataclass(frozen=True)
+class _Films:
+    """Films of an item that can be shown, as they are drawn."""
+
+    parts: list[Part]
+    frames: list[Frames]
+    drawn: list[Frames]
+    labels: list[str]
+    """What each is called, and what it is a distance from."""
+    missing: dict[str, str]
+    caption: str
+
+
+def _films(media: ItemMedia, item_id: str, parts: Sequence[Part], manner: str, base: str) -> _Films:
     shown: list[tuple[Part, Frames]] = []
     missing: dict[str, str] = {}
     for part in parts:
@@ -198,20 +214,33 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
             shown.append((part, frames))
     if not shown:
         raise InputError(f"nothing of item {item_id} can be shown: {'; '.join(missing.values())}")
-    truths = {part.item: frames for part, frames in shown if part.label == TRUTH and part.run is None}
+    ran = [part for part, _ in shown if part.run]
+    of = next((part for part in ran if part.name == base), ran[0] if ran else None)
+    of_method = {part.item: frames for part, frames in shown if of and (part.run, part.label) == (of.run, of.label)}
+    froms = {"error": _truths(shown), "difference": of_method}.get(manner, {})
+    called = f" ×{_ERROR} from {TRUTH if manner == 'error' or of is None else of.name}"
+    apart = [part.run is not None and part.item in froms for part, _ in shown]
+    drawn = [_apart(frames, froms[part.item]) if far else frames for (part, frames), far in zip(shown, apart, strict=True)]
+    labels = [part.name + called * far for (part, _), far in zip(shown, apart, strict=True)]
+    caption = f"Films of methods show their difference{called}, in absolute values." if any(apart) else ""
+    return _Films([part for part, _ in shown], [frames for _, frames in shown], drawn, labels, missing, caption)
+
+
+def _truths(shown: Iterable[tuple[Part, Frames]]) -> dict[str, Frames]:
+    return {part.item: frames for part, frames in shown if part.label == TRUTH and part.run is None}
+
+
+def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str, base: str) -> None:
+    row, hole = media.row(item_id), media.hole(item_id)
+    films = _films(media, item_id, parts, manner, base)
+    shown = list(zip(films.parts, films.frames, strict=True))
+    truths = _truths(shown)
     holes = {name: hole if not name else media.hole(name) for name in truths}
     curves = [
         {"name": part.name, "values": frame_errors(truths[part.item], frames, hole=holes[part.item])}
         for part, frames in shown
         if part.run and part.item in truths
     ]
-    ran = [part for part, _ in shown if part.run]
-    of = next((part for part in ran if part.name == base), ran[0] if ran else None)
-    of_method = {part.item: frames for part, frames in shown if of and (part.run, part.label) == (of.run, of.label)}
-    froms = {"error": truths, "difference": of_method}.get(manner, {})
-    called = f" ×{_ERROR} from {TRUTH if manner == 'error' or of is None else of.name}"
-    apart = [part.run is not None and part.item in froms for part, _ in shown]
-    drawn = [_apart(frames, froms[part.item]) if far else frames for (part, frames), far in zip(shown, apart, strict=True)]
     height, width = shown[0][1].shape[1:3]
     grid = layout(len(shown) + (hole is not None), width=width, height=height, largest_side=_LARGEST_SIDE)
     lines = [] if hole is None else [hole]
@@ -219,34 +248,45 @@ def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequenc
 
     def sheets() -> Iterator[Picture]:
         for at in range(int(row["frames"])):
-            pictures = [frames[at] for frames in drawn]
+            pictures = [frames[at] for frames in films.drawn]
             pictures += [outline(one[at], size=grid.picture) for one in lines]
             yield grid.sheet(pictures)
 
     with _whole(path) as made:
         write_sheets(made, sheets(), fps=fps, **({} if path.suffix == ".png" else {"crf": _CRF}))
-    places = [
-        dict(zip("xy", grid.place(at), strict=True)) | dict(zip(("width", "height"), grid.tile, strict=True))
-        for at in range(grid.count)
-    ]
+    places = [_tile(grid, at) for at in range(grid.count)]
     candidates = iter(range(len(shown)))
-    filled = {part.name for part, _ in shown if part.run} or {INPUT}  # what stands in the middle
+    filled = {part.name for part, _ in shown if part.run} or {
+        part.name for part, _ in shown if part.label == INPUT
+    }  # in the middle
     players: list[dict[str, Any]] = [
-        {"label": part.name, "role": "candidate" if part.name in filled else "original" if part.name == TRUTH else "reference"}
+        {"label": films.labels[at], "name": part.name}
+        | {"role": "candidate" if part.name in filled else "original" if part.name == TRUTH else "reference"}
         | {"place": next(candidates) if part.name in filled else None} | dict[str, Any](places[at])
         for at, (part, _) in enumerate(shown)
     ]  # fmt: skip
-    for player, far in zip(players, apart, strict=True):
-        player["label"] += called * far
     kind = "image" if path.suffix == ".png" else "video"
     size = dict(zip(("width", "height"), grid.size, strict=True))
     facts = {
         "media": {"kind": kind, "fps": fps, "frames": int(row["frames"]), **size},
-        "players": players, "outline": places[-1] if lines else None, "missing": missing, "curves": curves,
-        "caption": f"Films of methods show their difference{called}, in absolute values." if any(apart) else "",
+        "players": players, "group": 2 if any(part.item for part in films.parts) else 1,
+        "outline": places[-1] if lines else None, "centres": [] if hole is None else hole_centres(hole),
+        "missing": films.missing, "curves": curves, "caption": films.caption,
     }  # fmt: skip
     with _whole(told) as made:
         made.write_text(canonical_json(facts))
+
+
+def _tile(grid: Grid, at: int) -> dict[str, Any]:
+    """Place and size of a tile."""
+    return dict(zip("xy", grid.place(at), strict=True)) | dict(zip(("width", "height"), grid.tile, strict=True))
+
+
+def made_once(path: Path, make: Callable[[], object], *, whole: Callable[[], bool] = lambda: True) -> None:
+    """Have ``make`` write ``path`` where it, or what has to stand beside it, is not there; once, however many ask for it."""
+    with _MAKERS[zlib.crc32(path.name.encode()) % len(_MAKERS)], _MAKING:
+        if not (path.exists() and whole()):
+            make()
 
 
 @contextmanager
@@ -270,24 +310,50 @@ def _apart(frames: Frames, base: Frames) -> Frames:
     )
 
 
-def labelled_film(media: ItemMedia, path: Path, item_id: str, parts: Sequence[Part]) -> None:
-    """Write the films of an item side by side with their names above them, as H.264 in MP4."""
-    shown = [(part.name, frames) for part in parts if (frames := media.frames(part.item or item_id, part)) is not None]
-    if not shown:
-        raise InputError(f"nothing of item {item_id} can be shown")
-    height, width = shown[0][1].shape[1:3]
-    grid = layout(len(shown), width=width, height=height + _BAR, largest_side=_LARGEST_SIDE)
-    bars = [_bar(name, width) for name, _ in shown]
+def labelled_film(
+    media: ItemMedia, path: Path, item_id: str, parts: Sequence[Part], *, manner: str = "", base: str = ""
+) -> None:  # fmt: skip
+    """Write the films of an item side by side with their names above them, as H.264 in MP4; ``manner`` as for ``sheet``."""
+    films = _films(media, item_id, parts, manner, base)
     row = media.row(item_id)
-    pictures = (
-        grid.sheet([np.concatenate([bar, frames[at]]) for bar, (_, frames) in zip(bars, shown, strict=True)])
-        for at in range(int(row["frames"]))
-    )
+    pictures = _labelled(films.labels, films.drawn)
     with _whole(path) as made:
         video.write_browser(made, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
 
 
+def labelled_frame(
+    media: ItemMedia, item_id: str, parts: Sequence[Part], frame: int, *, window: Sequence[float], manner: str, base: str
+) -> bytes:  # fmt: skip
+    """The same of one frame, as PNG, of the part that is zoomed to: its ``window`` (factor, and the place of the part in what is
+    left, x and y from 0 to 1), each pixel repeated as often as the zoom or the names above ask for.
+
+    Raises:
+        InputError: there is no such frame, or no such part.
+    """
+    films, (factor, x, y) = _films(media, item_id, parts, manner, base), window
+    if not 0 <= frame < len(films.frames[0]) or not (1 <= factor <= _MOST_ZOOM and 0 <= x <= 1 and 0 <= y <= 1):
+        raise InputError(f"item {item_id} has no frame {frame + 1}, or it cannot be zoomed like this")
+    height, width = films.frames[0].shape[1:3]
+    tall, wide = max(1, round(height / factor)), max(1, round(width / factor))
+    top, left = round(y * (height - tall)), round(x * (width - wide))
+    parts_seen = [one[frame : frame + 1, top : top + tall, left : left + wide] for one in films.drawn]
+    larger = max(round(factor), -(-_ROOM_FOR_NAMES // wide))
+    return video.png_bytes(next(_labelled(films.labels, [one.repeat(larger, 1).repeat(larger, 2) for one in parts_seen])))
+
+
+def _labelled(labels: Sequence[str], films: Sequence[Frames]) -> Iterator[Picture]:
+    """Films side by side with their names above them."""
+    height, width = films[0].shape[1:3]
+    # People look at this file as it is, so nothing is repeated below a picture; 4:2:0 needs even sides alone.
+    grid = replace(layout(len(films), width=width, height=height + _BAR, largest_side=_LARGEST_SIDE), block=2)
+    bars = [_bar(label, width) for label in labels]
+    for at in range(len(films[0])):
+        yield grid.sheet([np.concatenate([bar, frames[at]]) for bar, frames in zip(bars, films, strict=True)])
+
+
 _BAR = 24
+# Least width of a picture that is sent, pixels: names above narrower ones would be cut.
+_ROOM_FOR_NAMES = 280
 
 
 def _bar(text: str, width: int) -> Picture:
@@ -306,7 +372,8 @@ def thumb_of(media: ItemMedia, item_id: str, parts: Sequence[Part], cache: Path)
     """
     for part in reversed(parts):
         path = cache / f"{_digest(item_id, str(media.root), part.name, media.blobs(item_id, [part]))}.jpg"
-        if path.exists() or _write_thumb(path, media.frames(item_id, part)):
+        made_once(path, lambda path=path, part=part: _write_thumb(path, media.frames(item_id, part)))  # type: ignore[misc]
+        if path.exists():
             return path
     raise InputError(f"there is no picture of item {item_id}")
 
@@ -319,19 +386,17 @@ def thumb_of_clip(workspace: Path, clip_id: str, cache: Path) -> Path:
 def thumb_of_film(film: Path, cache: Path) -> Path:
     """The middle frame of a file, as a small JPEG in the cache."""
     path = cache / f"{_digest(str(film))}.jpg"
-    if not path.exists():
-        _write_thumb(path, video.read_frames(film))
+    made_once(path, lambda: _write_thumb(path, video.read_frames(film)))
     return path
 
 
-def _write_thumb(path: Path, frames: Frames | None) -> bool:
+def _write_thumb(path: Path, frames: Frames | None) -> None:
     if frames is None:
-        return False
+        return
     middle = frames[len(frames) // 2]
     size = (_THUMB_WIDTH, max(2, round(middle.shape[0] * _THUMB_WIDTH / middle.shape[1])))
     with _whole(path) as made:
         made.write_bytes(video.jpeg_bytes(np.asarray(cv2.resize(middle, size, interpolation=cv2.INTER_AREA), np.uint8)))
-    return True
 
 
 def _digest(*parts: object) -> str:
@@ -365,15 +430,43 @@ def clip_file(workspace: Path, clip_id: str) -> Path:
     return opened_one.blobs.proved(_clip(opened_one, clip_id).blob)
 
 
-def of_clip(workspace: Path, clip_id: str) -> dict[str, Any]:
-    """A clip of a workspace as the player takes it."""
+def of_clip(workspace: Path, clip_id: str, cache: Path) -> dict[str, Any]:
+    """A clip of a workspace as the player takes it, with its masks beside it: a ``file`` of the cache."""
     opened_one = Workspace(workspace, create=False)
-    clip = _clip(opened_one, clip_id)
+    clip, blobs = _clip(opened_one, clip_id), opened_one.blobs
     verdicts = [
         (f"{'Kept' if row.keep else 'Dropped'} by {row.rule}", row.reason or str(row.value))
         for row in to_records(opened_one.columns("selection", Selection, where=("clip_id", {clip_id})), Selection)
     ]
-    size = {"width": clip.width, "height": clip.height}
+    made = to_records(opened_one.columns("corruptions", Corruption, where=("clip_id", {clip_id})), Corruption)
+    masked = [(f"{row.generator} ({row.corruption_id[:6]})", row.hole) for row in made if row.hole]
+    masks = dict[str, str](masked[:_MOST_MASKS])
+    path = cache / f"{_digest(clip.blob, list(masks.values()))}{video.suffix_for(clip.frames)}"
+    grid = layout(1 + len(masks), width=clip.width, height=clip.height, largest_side=_LARGEST_SIDE)
+
+    def write() -> None:
+        films = [
+            video.read_frames(blobs.proved(clip.blob)),
+            *(_white(video.read_hole(blobs.proved(one))) for one in masks.values()),
+        ]
+        sheets = (grid.sheet([film[at] for film in films]) for at in range(clip.frames))
+        with _whole(path) as whole:
+            write_sheets(whole, sheets, fps=clip.fps or 1.0, **({} if path.suffix == ".png" else {"crf": _CRF}))
+
+    made_once(path, write)
+    size = dict(zip(("width", "height"), grid.size, strict=True))
     media = {"kind": "video" if clip.frames > 1 else "image", "fps": clip.fps or 1.0, "frames": clip.frames, **size}
-    players = [{"label": "clip", "role": "clip", "place": 0, "x": 0, "y": 0, **size}]
-    return {"media": media, "players": players, "outline": None, "missing": {}, "curves": [], "verdicts": verdicts}
+    players = [
+        {"label": label, "name": label, "role": "reference" if at else "clip", "place": None if at else 0, **_tile(grid, at)}
+        for at, label in enumerate(("clip", *masks))
+    ]
+    return {
+        "media": media, "players": players, "outline": None, "missing": {}, "curves": [], "verdicts": verdicts,
+        "file": path.name,
+        "caption": f"The first {len(masks)} of {len(masked)} masks are shown." if len(masked) > len(masks) else "",
+    }  # fmt: skip
+
+
+def _white(hole: Hole) -> Frames:
+    """A hole as white on black."""
+    return np.repeat(hole.view(np.uint8)[..., None] * np.uint8(255), 3, axis=-1)

@@ -8,6 +8,7 @@ import json
 import re
 import secrets
 import shutil
+import socket
 import sys
 import tempfile
 import threading
@@ -27,15 +28,19 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 import pyarrow as pa
 
 from inpaintbench.annotate.study import PROXIES
+from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.scoring.predict import LOGS
-from inpaintbench.pages.page import TOKENS, as_json, asset
+from inpaintbench.manifest import column
+from inpaintbench.pages.page import TOKENS, as_json, asset, data_uri, render, shared_style
+from inpaintbench.pages.words import count
+from inpaintbench.table_files import csv_text
 from inpaintbench.types import Plain
 from inpaintbench.workbench import diagnosing, exporting, joining, pixels, studying
 from inpaintbench.workbench.finding import BOARDS, JOURNAL, Folders, Thing, opened
 from inpaintbench.workbench.joining import Joined
-from inpaintbench.workbench.notes import Notes
+from inpaintbench.workbench.notes import FIELDS, Notes
 from inpaintbench.workspace import Workspace
 
 _PLAYER, _OWN = "pages/static/player", "workbench/static"
@@ -46,7 +51,8 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "media-src 'self' blob:; connect-src 'self' blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
 )
-# Pages of folders run their scripts as if they came from nowhere: they can ask this server for nothing, and change nothing.
+# Pages of folders, and whole pages that are made here, run their scripts as if they came from nowhere: they can ask this server
+# for nothing, and change nothing.
 _SANDBOX = "sandbox allow-scripts allow-popups allow-downloads allow-modals"
 # Header that no page of another site can send.
 _PURPOSE = "X-Inpaintbench"
@@ -88,6 +94,12 @@ class Bench:
             self._things = (time.monotonic(), found)
         return found
 
+    def named(self) -> list[Thing]:
+        """The same, runs under the names that people gave them."""
+        notes = self.notes.read()["things"]
+        names = [_note(notes, one).get("name", "") if one.kind == "run" else "" for one in self.things()]
+        return [replace(one, title=name or one.title) for one, name in zip(self.things(), names, strict=True)]
+
     def listed(self) -> dict[str, Any]:
         """All things with their notes and, of runs, how far they are."""
         notes, rows = self.notes.read(), []
@@ -95,8 +107,20 @@ class Bench:
             steps: list[dict[str, Any]] = []
             with suppress(InpaintBenchError, OSError, pa.ArrowException):  # opening it tells what is wrong
                 steps = joining.progress(Workspace(self.folders.place(thing.key), create=False)) if thing.kind == "run" else []
-            rows.append({**asdict(thing), "progress": steps, **{"notes": notes["things"].get(thing.key, {})}})
+            rows.append({**asdict(thing), "progress": steps, "notes": _note(notes["things"], thing)})
         return {"things": rows, "folders": [str(root) for root in self.folders.roots], "flags": notes["flags"]}
+
+    def listed_page(self) -> dict[str, Any]:
+        """The list as the page shows it, and what may change in it without anybody's doing: flags, and how far runs are."""
+        found = self.listed()
+        running = [
+            [one["key"], one["progress"], one["date"], one["predicted"]]
+            for one in found["things"]
+            if one["kind"] in ("run", "study")
+        ]
+        things = [{**one, "notes": dict.fromkeys(FIELDS, "") | one["notes"]} for one in found["things"]]
+        html = render(f"{_OWN}/things.html", things=things, folders=found["folders"])
+        return {"html": html, "flags": found["flags"], "running": running}
 
     def joined(self, query: Mapping[str, Sequence[str]]) -> Joined:
         """What ``runs``, ``dataset`` or ``workspace`` of a query name, kept until its files change.
@@ -105,19 +129,20 @@ class Bench:
             InputError: they cannot be looked at together.
         """
         runs, protocol = tuple(query.get("runs", ())), _one(query, "protocol")
+        things = self.named() if runs else self.things()
         kinds = ("dataset", "workspace", "study", "board")
         kind = next((name for name in kinds if name in query), "dataset")
         place = _one(query, kind)
         changed = [_changed(self.folders.place(key)) for key in (*runs, *([place] if place else []))]
-        key = (runs, protocol, kind, place)
+        key = (runs, protocol, kind, place, *(one.title for one in things if one.kind == "run" and one.key in runs))
         with self._joining:  # what is asked for twice at once is made once
             was, found = self._sets.get(key, ([], None))
             if found is None or was != changed + self._changed_beside(found, place):
                 if runs:
-                    found = joining.of_runs(self.folders, self.things(), runs, protocol)
+                    found = joining.of_runs(self.folders, things, runs, protocol)
                 elif kind == "study":
                     self._votes[place] = votes = studying.Votes(self.folders.place(place), self.cache, self.folders.roots)
-                    found = studying.of_study(self.folders, self.things(), place, votes)
+                    found = studying.of_study(self.folders, things, place, votes)
                 else:
                     made = {"dataset": joining.of_dataset, "workspace": joining.of_workspace, "board": joining.of_board}
                     found = made[kind](self.folders, place)
@@ -161,15 +186,42 @@ class Bench:
         names = [*(one.name for one in joined.methods), *(f"|{one.base}" for one in joined.against)]
         if key not in {one.key for one in joined.quantities} or (base and base not in names):
             raise InputError(f"there is no quantity {key!r}, or no method {base!r}")
+        shown = [one.name for one in joined.methods if one.name in asked.get("methods", names)]
+        given, items = len(items), joined.common(key, shown, items)
         rows = []
-        study = self._votes.get(_one(query, "study"))
+        chosen = _chosen(asked)
+        study = self._votes.get(_one(query, "study")) if not chosen else None
         notes = study.standings(key.rpartition("/")[0], [joined.ids[item] for item in items]) if study else {}
         for one in joined.methods:
             other = joined.base_of(one.name, base)
             lead = joined.lead(key, one.name, other, items)._asdict() if other else None
-            rows.append({"name": one.name, "mean": joined.mean(key, one.name, items)._asdict(), "lead": lead})
+            elsewhere = joined.elsewhere(key, one.name, other, items) if other and not chosen else []
+            mean = joined.mean(key, one.name, items)._asdict()
+            for summary in filter(None, (mean, lead) if chosen else ()):
+                summary |= dict.fromkeys(("standard_error", "interval_low", "interval_high"))
+            rows.append({"name": one.name, "mean": mean, "lead": lead, "elsewhere": elsewhere})
             rows[-1]["note"] = notes.get(one.name, "")
-        return {"rows": rows}
+        if rows and len(items) < given:
+            told = f"All means are over the {count(len(items), 'item')} of {given} that every shown method has a value of."
+            rows[0]["note"] = f"{rows[0]['note']} {told}".strip()
+        competing = [one for one in joined.methods if one.name in shown and not one.reference]
+        own = list({one.label: one.name for one in reversed(competing)}.values())[::-1]  # of several runs the first
+        measure = next(one for one in joined.quantities if one.key == key)
+        films = joined.films(measure, own, items) if own and measure.ranked else []
+        return {"rows": rows, "films": films, "once": own if len(own) < len(competing) else [], "chosen": chosen}
+
+    def leads_page(self, query: Mapping[str, Sequence[str]], asked: Plain) -> str:
+        """The leads as the page shows them."""
+        told, joined, base = self.leads(query, asked), self.joined(query), str(asked.get("base") or "")
+        rows = told["rows"]
+        measure = next(one for one in joined.quantities if one.key == asked["key"])
+        sure = [row["lead"] for row in rows if row["lead"] and row["lead"]["interval_low"] is not None]
+        return render(
+            f"{_OWN}/leads.html", **told, base=base, measure=measure, decimals=measure.decimals, styles=joined.styles,
+            base_title=_apart(joined, base) or "Difference", enough=ENOUGH_SOURCES,
+            references={one.name for one in joined.methods if one.reference},
+            most=max((abs(lead[end]) for lead in sure for end in ("interval_low", "interval_high")), default=1.0) or 1.0,
+        )  # fmt: skip
 
     def diagnosis(self, query: Mapping[str, Sequence[str]], asked: Plain) -> dict[str, Any]:
         """Where methods fail, of the items and methods that are shown."""
@@ -182,8 +234,43 @@ class Bench:
             raise InputError("effects are told of runs")
         dataset = opened(self.folders.place(joined.root))
         of = Quantity(quantity.metric, quantity.region)
-        results = diagnosing.results_of(joined, dataset, of, methods, items)
-        return diagnosing.diagnosed(results, of, str(asked.get("base") or ""))
+        results = diagnosing.results_of(joined, dataset, of, [one.name for one in joined.methods], items)
+        base = str(asked.get("base") or "")
+        bases = {name: joined.base_of(name, base) for name in methods}
+        found = diagnosing.diagnosed(results, of, bases, against=bool(base), claims=not (chosen := _chosen(asked)))
+        return {**found, "chosen": chosen, "items": len(items)}
+
+    def effects_page(self, query: Mapping[str, Sequence[str]], asked: Plain) -> str:
+        """The diagnosis as the page shows it."""
+        found, joined = self.diagnosis(query, asked), self.joined(query)
+        measure = next(one for one in joined.quantities if one.key == asked["key"])
+        effects = [one for row in found["rows"] for one in row["effects"].values()]
+        values = [abs(one[end]) for one in effects for end in ("value", "low", "high") if one[end] is not None]
+        return render(
+            f"{_OWN}/effects.html", **found, apart=_apart(joined, str(asked.get("base") or "")), measure=measure,
+            styles=joined.styles, most=max(values, default=0.0) or 1.0,
+            plots=diagnosing.plots(found["curves"], measure.decimals),
+        )  # fmt: skip
+
+    def labels_csv(self, query: Mapping[str, Sequence[str]]) -> str:
+        """Flags as rows that `inpaintbench curation label` takes, one a clip and name: of what is open, else all.
+
+        A flag of an item is one of its clip; where those of several items differ, the values stand in one, with semicolons.
+        """
+        open_one = self.joined(query) if set(query) & {"runs", "dataset", "workspace", "study"} else None
+        roots = [open_one.root] if open_one and open_one.root and open_one.kind != "workspace" else []
+        clip_of: dict[str, str] = {}
+        for root in dict.fromkeys([*roots, *(thing.key for thing in self.things() if thing.kind == "dataset")]):
+            with suppress(InpaintBenchError, OSError, pa.ArrowException):  # opening it tells what is wrong
+                dataset = opened(self.folders.place(root))
+                clip_of = dict(zip(*(column(dataset, name) for name in ("item_id", "clip_id")), strict=True)) | clip_of
+        known = {clip_of.get(one, one) for one in open_one.ids} if open_one else None
+        values: dict[tuple[str, str], dict[str, None]] = {}
+        for row in self.notes.read()["flags"]:
+            clip = clip_of.get(row["subject"], row["subject"])
+            if known is None or clip in known:
+                values.setdefault((clip, row["name"]), {})[row["value"]] = None
+        return csv_text([("subject", "name", "value"), *((*key, "; ".join(found)) for key, found in values.items())])
 
     def film(self, query: Mapping[str, Sequence[str]]) -> tuple[pixels.ItemMedia, str, list[pixels.Part]]:
         """Media, item and parts that a query names; ``methods`` all by default."""
@@ -198,16 +285,35 @@ class Bench:
         parts += [methods[name] for name in (methods if wanted is None else wanted) if name in methods]
         if other := _one(query, "beside"):
             called = joined.called(other, item)
-            both = [part for part in parts if part.run or part.label != pixels.INPUT]
-            parts += [replace(part, name=f"{part.name} ({called})", item=other) for part in both]
+            both = [[part, replace(part, name=f"{part.name} ({called})", item=other)] for part in parts]
+            parts = [part for pair in both for part in pair]
         return media, item, parts
+
+    def film_file(self, query: Mapping[str, Sequence[str]]) -> Path:
+        """The films that a query names side by side, as one file for others to play; of a workspace the clip with its masks.
+
+        Raises:
+            InputError: there are none.
+        """
+        if "workspace" not in query:
+            return exporting.film(self.cache, *self.film(query), manner=_one(query, "manner"), base=_one(query, "base"))
+        found = pixels.of_clip(self.folders.place(_one(query, "workspace")), _one(query, "item"), self.cache)
+        return self.cache / str(found["file"])
+
+    def frame(self, query: Mapping[str, Sequence[str]]) -> bytes:
+        """One frame of the films that a query names, side by side, as PNG: all of it, or the part that is zoomed to."""
+        window = [float(_one(query, name) or usual) for name, usual in (("factor", 1), ("x", 0), ("y", 0))]
+        manner, base = _one(query, "manner"), _one(query, "base")
+        return pixels.labelled_frame(
+            *self.film(query), int(_one(query, "frame")), window=window, manner=manner, base=base
+        )  # fmt: skip
 
     def shown(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The films of an item as the player takes them."""
         if "workspace" in query:
             root, item = _one(query, "workspace"), _one(query, "item")
-            found = pixels.of_clip(self.folders.place(root), item)
-            found["media"]["url"] = f"/clip?{_query(workspace=root, item=item)}"
+            found = pixels.of_clip(self.folders.place(root), item, self.cache)
+            found["media"]["url"] = f"/media/{found['file']}"
             return found
         study = _one(query, "study")
         if not self.joined(query).root and study:
@@ -221,8 +327,16 @@ class Bench:
             with suppress(InputError):  # there is none: nothing was said, or it was no program
                 key = f"{one.run.rstrip('/')}/{LOGS}/{one.label}/{item}.txt"
                 self.folders.place(key)
-                found["logs"][one.name] = key
+                found["logs"][one.name] = quote(key)
         return self._said(query, found)
+
+    def carried(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+        """The films of an item as the player takes them, the file inside: for a page that is sent."""
+        found = self.shown(query)
+        kind, _, name = found["media"]["url"].removeprefix("/").partition("/")
+        path = self.cache / name if kind == "media" else self.folders.place(unquote(name))
+        media_type = "image/png" if path.suffix == ".png" else "video/mp4"
+        return found | {"media": found["media"] | {"url": data_uri(path.read_bytes(), media_type), "own": True}}
 
     def _said(self, query: Mapping[str, Sequence[str]], found: dict[str, Any]) -> dict[str, Any]:
         """The films of an item with what people said of it."""
@@ -240,8 +354,22 @@ class Bench:
         return pixels.thumb_of(*self.film(query), self.cache)
 
 
-def _query(**words: str) -> str:
-    return "&".join(f"{name}={quote(value, safe='')}" for name, value in words.items())
+def _note(notes: Mapping[str, Any], thing: Thing) -> dict[str, str]:
+    """Name, note and tags of a thing: by kind and key, as a run and its workspace share a folder; older ones by key alone."""
+    found: dict[str, str] = notes.get(f"{thing.kind} {thing.key}", notes.get(thing.key, {}))
+    return found
+
+
+def _chosen(asked: Plain) -> str:
+    """What is told instead of claims where a filter is of scores, which then are what they were chosen to be; else nothing."""
+    if all(key.startswith("a|") and key != "a|disagreement" for key in asked.get("filters", ())):
+        return ""
+    return "These items were chosen by the scores themselves, so nothing is claimed: there are no intervals."
+
+
+def _apart(joined: Joined, base: str) -> str:
+    """What differences from a base are called: ``less telea``, ``b less a``; nothing without one."""
+    return next((one.title for one in joined.against if base == f"|{one.base}"), f"less {base}" if base else "")
 
 
 def _one(query: Mapping[str, Sequence[str]], name: str) -> str:
@@ -279,6 +407,8 @@ def opening(things: Sequence[Thing], given: Sequence[Path]) -> str:
         found = [thing for thing in things if thing.kind == kind]
         if len(found) == 1:
             return f"#{letter}={quote(found[0].key, safe='')}"
+        if found:  # the reader chooses among them
+            return ""
     return f"files/{quote(things[0].page)}" if len(things) == 1 and things[0].page else ""
 
 
@@ -299,7 +429,9 @@ class Server(ThreadingHTTPServer):
     def address(self, place: str = "") -> str:
         """Where to open a place of it, ``files/...`` or ``#...``, with the token where one is needed."""
         path, hash_, view = place.partition("#")
-        return f"http://{self.host}:{self.server_port}/{path}{f'?token={self.token}' if self.token else ''}{hash_}{view}"
+        return (
+            f"http://{_reached(self.host)}:{self.server_port}/{path}{f'?token={self.token}' if self.token else ''}{hash_}{view}"
+        )
 
     def seal(self, folder: str) -> str:
         """What opens the files of one folder without the cookie: a page that runs apart asks for its films as a stranger."""
@@ -316,17 +448,25 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+def _reached(host: str) -> str:
+    """The name by which others reach what listens at ``host``: of all networks' address, this machine's own in one of them."""
+    if host not in ("0.0.0.0", "::", ""):
+        return host
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking, suppress(OSError):
+        asking.connect(("192.0.2.1", 9))  # nothing is sent: the system says which of its addresses would be used
+        return str(asking.getsockname()[0])
+    return socket.gethostname()
+
+
 @cache
 def _page() -> bytes:
-    return asset(f"{_OWN}/index.html").encode()
+    return render(f"{_OWN}/index.html").encode()
 
 
 @cache
 def _style() -> bytes:
     """Colours and look of all pages' own, and of the player inside the element that holds it."""
-    player = "\n".join(asset(f"{_PLAYER}/{name}.css") for name in ("basics", "player"))
-    own = "".join(asset(path) for path in (TOKENS, f"{_PLAYER}/colours.css", f"{_OWN}/workbench.css"))
-    return f"{own}\n.player-room {{\n{player}\n}}\n".encode()
+    return "".join((asset(TOKENS), asset(f"{_OWN}/workbench.css"), shared_style())).encode()
 
 
 Answer = tuple[bytes, str]
@@ -354,25 +494,25 @@ class _Handler(SimpleHTTPRequestHandler):
         routes: dict[str, Callable[[], Answer]] = {
             "/": lambda: (_page(), "text/html; charset=utf-8"),
             "/style.css": lambda: (_style(), _KINDS[".css"]),
-            "/api/things": lambda: _json(bench.listed()),
+            "/api/things": lambda: _json(bench.listed_page()),
             "/api/set": lambda: (bench.joined(query).packed, "application/octet-stream"),
             "/api/sheet": lambda: _json(bench.shown(query)),
-            "/api/flags.csv": lambda: (bench.notes.labels_csv().encode(), "text/csv; charset=utf-8"),
+            "/api/frame": lambda: (bench.frame(query), "image/png"),
+            "/api/flags.csv": lambda: (bench.labels_csv(query).encode(), "text/csv; charset=utf-8"),
             "/compare": lambda: (
-                exporting.two_reports(bench.folders, _one(query, "one"), _one(query, "other")).encode(),
+                exporting.two_reports(bench.folders, _one(query, "one"), _one(query, "other"), bench.named()).encode(),
                 "text/html; charset=utf-8",
             ),
         }
         files: dict[str, Callable[[], Path]] = {
             "/api/thumb": lambda: bench.thumb(query),
-            "/api/film": lambda: exporting.film(bench.cache, *bench.film(query)),
-            "/clip": lambda: pixels.clip_file(bench.folders.place(_one(query, "workspace")), _one(query, "item")),
+            "/api/film": lambda: bench.film_file(query),
         }
         try:
             if found := _SCRIPTS.fullmatch(asked.path):
                 self._send(asset(f"{_FOLDERS[found[1]]}/{found[2]}").encode(), _KINDS[".js"])
             elif asked.path in routes:
-                self._send(*routes[asked.path]())
+                self._send(*routes[asked.path](), policy=_SANDBOX if asked.path == "/compare" else _POLICY)
             elif asked.path in files:
                 self._file(files[asked.path]())
             elif asked.path.startswith("/media/"):
@@ -417,16 +557,17 @@ class _Handler(SimpleHTTPRequestHandler):
         try:
             told = json.loads(self.rfile.read(length))
             routes: dict[str, Callable[[], Answer]] = {
-                "/api/leads": lambda: _json(bench.leads(query, told)),
-                "/api/diagnosis": lambda: _json(bench.diagnosis(query, told)),
+                "/api/leads": lambda: _part(bench.leads_page(query, told)),
+                "/api/diagnosis": lambda: _part(bench.effects_page(query, told)),
                 "/api/notes": lambda: _json({"flags": bench.notes.annotate(str(told["key"]), told["fields"])}),
                 "/api/flag": lambda: _json(
                     {"flags": bench.notes.flag(*(str(told[name]) for name in ("subject", "name", "value")))}
                 ),
                 "/api/page": lambda: (
-                    exporting.page(bench.joined(query), told, cache=bench.cache, media=bench.film).encode(),
+                    exporting.page(bench.joined(query), told, sheet_of=bench.carried).encode(),
                     "text/html; charset=utf-8",
                 ),
+                "/api/items.csv": lambda: (exporting.items_csv(bench.joined(query), told).encode(), "text/csv; charset=utf-8"),
                 "/api/figure": lambda: (exporting.figure(bench.joined(query), told), "image/svg+xml"),
             }
             if asked.path not in routes:
@@ -477,12 +618,12 @@ class _Handler(SimpleHTTPRequestHandler):
         self.close_connection = True
         self._send(*_json({"sentence": sentence}), status=status)
 
-    def _send(self, data: bytes, kind: str, *, status: HTTPStatus = HTTPStatus.OK) -> None:
+    def _send(self, data: bytes, kind: str, *, status: HTTPStatus = HTTPStatus.OK, policy: str = _POLICY) -> None:
         self._left = None
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
-        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("Content-Security-Policy", policy)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
@@ -538,3 +679,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 def _json(told: object) -> Answer:
     return as_json(told).encode(), "application/json"
+
+
+def _part(html: str) -> Answer:
+    return html.encode(), "text/html; charset=utf-8"

@@ -94,10 +94,10 @@ def test_axe_finds_nothing_serious_on_the_admins_page(room: Room, browser: Any, 
 
 @pytest.mark.parametrize(("n", "words"), [(0, "raters at work"), (1, "rater at work"), (2, "raters at work")])
 def test_raters_at_work_are_counted_in_words_that_fit(n: int, words: str) -> None:
-    work = {"answered": 1, "paused": False}
+    work, gone = ({"answered": 1, "paused": False, "at_work": here} for here in (True, False))
     overview = {
-        "study": {"title": "S"}, "done": False, "why": "", "questions": [], "raters": [work] * n, "votes_last_hour": 0,
-        "taken_out": [], "reported_broken": [],
+        "study": {"title": "S"}, "done": False, "why": "", "questions": [], "raters": [*[work] * n, *[gone] * 29],
+        "votes_last_hour": 0, "taken_out": [], "reported_broken": [],
     }  # fmt: skip
     assert f"<dt>{words}</dt><dd>{n}</dd>" in tables.summary(overview)
 

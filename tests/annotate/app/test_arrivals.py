@@ -11,18 +11,19 @@ from inpaintbench.errors import InputError
 
 PROLIFIC = platform_of(Crowd())
 MTURK = platform_of(Crowd(platform="mturk"))
+PID = "5f0e8b7c2d1a4e6f9b3c7d21"
 SUBMIT = "turkSubmitTo=https%3A%2F%2Fwww.mturk.com"
 
 
 def test_the_identifiers_of_each_platform_are_read() -> None:
-    said = identifiers("PROLIFIC_PID=5f0e&STUDY_ID=s1&SESSION_ID=t1&other=1", PROLIFIC)
-    assert said == {"participant": "5f0e", "session": "t1", "study": "s1"}
+    said = identifiers(f"PROLIFIC_PID={PID}&STUDY_ID={PID}&SESSION_ID={PID}&other=1", PROLIFIC)
+    assert said == {"participant": PID, "session": PID, "study": PID}
     connect = platform_of(Crowd(platform="connect"))
     assert identifiers("participantId=p&assignmentId=a&projectId=j", connect) == {
         "participant": "p", "session": "a", "study": "j"
     }  # fmt: skip
-    said = identifiers(f"workerId=w&assignmentId=a&hitId=h&{SUBMIT}", MTURK, mturk=True)
-    assert said == {"participant": "w", "session": "a", "study": "h", "submit_to": "https://www.mturk.com"}
+    said = identifiers(f"workerId=A1&assignmentId=B&hitId=C&{SUBMIT}", MTURK, mturk=True)
+    assert said == {"participant": "A1", "session": "B", "study": "C", "submit_to": "https://www.mturk.com"}
     link = platform_of(Crowd(platform="link", link={"participant": "pid"}))  # type: ignore[arg-type]
     assert identifiers("pid=x.y-z_1", link) == {"participant": "x.y-z_1"}
 
@@ -38,7 +39,7 @@ def test_the_identifiers_of_each_platform_are_read() -> None:
         ("PROLIFIC_PID=" + "a" * 65, "is no identifier"),
         ("PROLIFIC_PID=%3Cscript%3E", "is no identifier"),
         ("PROLIFIC_PID=a%00b", "is no identifier"),
-        ("PROLIFIC_PID=a&SESSION_ID=..%2F..", "SESSION_ID is no identifier"),
+        (f"PROLIFIC_PID={'a' * 24}&SESSION_ID=..%2F..", "SESSION_ID is no identifier"),
         ("&".join(f"a{number}=1" for number in range(99)), "too much"),
     ],
 )
@@ -50,7 +51,7 @@ def test_what_is_no_identifier_is_refused_in_a_sentence(query: str, why: str) ->
 def test_a_worker_who_only_looks_starts_nothing_and_forms_go_to_the_platform_alone() -> None:
     assert identifiers("assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=h", MTURK, mturk=True) is None
     with pytest.raises(InputError, match="turkSubmitTo"):
-        identifiers("workerId=w&assignmentId=a&hitId=h&turkSubmitTo=https%3A%2F%2Fevil.test", MTURK, mturk=True)
+        identifiers("workerId=A1&assignmentId=B&hitId=C&turkSubmitTo=https%3A%2F%2Fevil.test", MTURK, mturk=True)
 
 
 def participant(platform: str, **said: str) -> Participant:

@@ -40,10 +40,10 @@ class Hall:
     def origin(self) -> str:
         return f"http://127.0.0.1:{self.server.port}"
 
-    def enter(self, participant: str, session: str = "") -> str:
-        """Follow the platform's link; the session's token."""
+    def enter(self, participant: str, session: str = "", *, token: str | None = None) -> str:
+        """Follow the platform's link, in a browser that may have a session; the session's token."""
         link = self.platform.link("", participant, session)
-        answer = self.server.ask("GET", link)
+        answer = self.server.ask("GET", link, token=token)
         assert (answer.status, answer.headers["location"]) == (303, "/"), answer
         return answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
 
@@ -117,6 +117,7 @@ def test_who_withdraws_is_deleted_and_cannot_come_again(hall: Hall, page: Page) 
     page.locator("#rater-page .option").first.wait_for()
     page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("button", name="Withdraw, and delete what names me").click()
+    page.get_by_role("button", name="Yes, withdraw").click()
     page.get_by_text("What named you is deleted").wait_for()
     assert hall.server.ask("GET", hall.platform.link("", "person-2")).status == 403
     everything = b"".join(path.read_bytes() for path in hall.folder.glob("journal.sqlite*"))
@@ -178,7 +179,7 @@ def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, browser:
     with platform() as imitation:
         study = write_crowd_study(
             folder, imitation.origin, training=1, test=2, right=2, gold=40, subjects=480, raters_per_task=2, checks=checks,
-            tasks_per_person=20, places=50,
+            tasks_per_person=20, places=50, places_a_network=0,
         )  # fmt: skip
         with served(folder) as server:
             hall = Hall(study, folder, server, imitation)
@@ -224,7 +225,7 @@ def take_part(hall: Hall, participant: str, kind: str) -> str:
             work = hall.server.post("/api/steps", {"step": "reread"}, token=token).json
             continue
         if answered == 3:
-            token = hall.enter(participant, session="second")
+            token = hall.enter(participant, session=f"second-{participant}", token=token)
         stage = work["crowd"]["stage"]
         rejects = (kind == "fails the test" and stage == "testing") or (kind == "rejects" and stage == "working")
         work = hall.server.post(
@@ -252,12 +253,12 @@ def in_chromium(hall: Hall, browser: Any, participant: str) -> None:
     page.get_by_role("button", name="Begin").click()
     for number in range(100):
         page.wait_for_function(
-            "number => { const page = window.raterPage.page; return page.explaining || page.work.status === 'ended' ||"
+            "number => { const page = window.raterPage.page; return page.onward || page.work.status === 'ended' ||"
             " (page.work.progress.answered === number && page.card && !page.stage.form.locked); }", arg=number
         )  # fmt: skip
         if page.evaluate("window.raterPage.page.work.status === 'ended'"):
             break
-        if page.evaluate("Boolean(window.raterPage.page.explaining)"):
+        if page.evaluate("Boolean(window.raterPage.page.onward)"):
             page.keyboard.press("Enter")
             page.wait_for_function("window.raterPage.page.card")
         press(page, "keep")
@@ -284,7 +285,7 @@ def test_a_worker_of_mturk_hands_in_a_form_from_a_frame(tmp_path: Path, browser:
 
         context.route("https://www.mturk.com/mturk/externalSubmit", taken)
         page = context.new_page()
-        link = f"https://127.0.0.1:{server.port}/enter?workerId=W1&assignmentId=A1&hitId=H1&turkSubmitTo=https://www.mturk.com"
+        link = f"https://127.0.0.1:{server.port}/enter?workerId=A1WORKER&assignmentId=ASSIGNED1&hitId=HIT1&turkSubmitTo=https://www.mturk.com"
         page.goto(f"{imitation}/task?page={quote(link, safe='')}")
         frame = page.frame_locator("iframe")
         frame.get_by_role("button", name="I agree").click()
@@ -294,4 +295,4 @@ def test_a_worker_of_mturk_hands_in_a_form_from_a_frame(tmp_path: Path, browser:
         frame.get_by_role("button", name=re.compile("Go back now")).click()
         frame.get_by_text("Handed in").wait_for()
         context.close()
-    assert posted == [f"assignmentId=A1&code={CODES['completed']}"]
+    assert posted == [f"assignmentId=ASSIGNED1&code={CODES['completed']}"]

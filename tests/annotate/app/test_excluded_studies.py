@@ -14,13 +14,13 @@ from inpaintbench.annotate.app.serve import _took_part
 from inpaintbench.annotate.app.server import arrival_routes
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.journal import Journal
-from inpaintbench.annotate.journal.accounts import Session
+from inpaintbench.annotate.journal.accounts import People, Session
 from inpaintbench.annotate.journal.engines import note, place
 from inpaintbench.annotate.journal.participants import Arrival, Participants
 from inpaintbench.annotate.study import Study, parse_study
 from inpaintbench.errors import InputError
 
-LINK = "/enter?PROLIFIC_PID={}&SESSION_ID=s&STUDY_ID=t"
+LINK = "/enter?PROLIFIC_PID={0}&SESSION_ID=s{0}&STUDY_ID=t"
 
 
 class World:
@@ -56,7 +56,9 @@ class World:
             app = FastAPI()
             people = Participants(self.new_journal)
             desk = Desk(asked, self.new_journal)
-            routes = arrival_routes(asked, crowd, participants=people, desk=desk, opened=opened, took_part=took_part)  # type: ignore[arg-type]
+            routes = arrival_routes(
+                asked, crowd, participants=people, desk=desk, people=People(self.new_journal), opened=opened, took_part=took_part  # type: ignore[arg-type]
+            )  # fmt: skip
             app.include_router(routes)
             answer = TestClient(app).get(LINK.format(who))
         return answer.status_code, answer.text

@@ -7,7 +7,7 @@ import pytest
 from annotated_server import answer_to
 
 from inpaintbench.annotate.app.allowed import Buckets, Rate, network_of
-from inpaintbench.annotate.app.routes import json_object, static_files
+from inpaintbench.annotate.app.routes import browser_of, json_object, static_files
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.errors import InputError
 
@@ -123,3 +123,18 @@ def test_buckets_forget_whoever_asked_longest_ago() -> None:
 )
 def test_an_address_counts_as_its_network(address: str, network: str) -> None:
     assert network_of(address) == network
+
+
+@pytest.mark.parametrize(
+    ("agent", "called"),
+    [
+        ("Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36", "Chrome 130"),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Safari/537.36 Edg/131.0", "Edge 131"),
+        ("Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15", "Safari 18"),
+        ("Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", "Firefox 132"),
+        ("curl/8.5.0", "other"),
+        ("", "other"),
+    ],
+)
+def test_of_a_browser_its_name_and_main_version_are_kept(agent: str, called: str) -> None:
+    assert browser_of(agent) == called

@@ -372,10 +372,10 @@ def _oversized(room: Room) -> Iterator[Answer]:
     yield _login(room, "name=" + "a" * 70_000)
 
 
-@attempt("An address longer than 2,048 characters", "414")
+@attempt("An address longer than 4,096 characters", "414")
 def _long_address(room: Room) -> Iterator[Answer]:
-    yield room.server.ask("GET", "/?" + "a" * 3_000, token=room.tokens["ada"])
-    yield room.server.ask("GET", "/join/" + "a" * 3_000)
+    yield room.server.ask("GET", "/?" + "a" * 5_000, token=room.tokens["ada"])
+    yield room.server.ask("GET", "/join/" + "a" * 5_000)
 
 
 @attempt("More than 64 headers", "431")

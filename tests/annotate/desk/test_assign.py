@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rater_world import METHODS, Clock, MemoryJournal, answer_to, given_to, make_study, pairwise, skip_of
 
+from inpaintbench.annotate.desk import assign
 from inpaintbench.annotate.desk.assign import BLOCK, _drawn_kinds, next_task, seats, still_to_come
 from inpaintbench.annotate.desk.coverage import Coverage
 from inpaintbench.annotate.desk.desk import Desk
@@ -314,6 +315,24 @@ def test_the_total_does_not_betray_a_check(seed: int) -> None:
         work = desk.answer("a", answer_to(work["queue"][0], f"a{len(totals)}"))["work"]
     assert set(totals) == {len(totals)}
     assert {"gold", "repeat"} < set(purposes(journal.stored, "a"))
+
+
+def test_what_is_asked_again_is_what_one_method_wins_most_clearly() -> None:
+    checks = {"gold_share": 0.0, "repeat_share": 0.3, "repeat_gap": 3}
+    study = make_study([pairwise(raters_per_task=3)], subjects=20, checks=checks)
+    desk, journal, _ = desk_of(study)
+    best = min(name for task in study.tasks for name in task.candidates)
+    for rater in "abc":  # whoever is the best wins; the others take turns
+        work, turn = desk.work(rater), 0
+        while work["queue"]:
+            turn += 1
+            shown = desk.state().leases[work["queue"][0]["lease_id"]].shown
+            place = -shown.index(best) if best in shown else -(turn % 2)  # the tie stands between both
+            work = desk.answer(rater, answer_to(work["queue"][0], f"{rater}{turn}", option=place))["work"]
+    assert any(event.kind == "lease" and event.body["purpose"] == "repeat" for event in journal.stored)
+    chosen = assign._telling(desk.state(), list(study.tasks))
+    assert 0.4 * len(study.tasks) < len(chosen) < 0.7 * len(study.tasks)
+    assert {best in task.candidates for task in chosen} == {True}
 
 
 def test_checks_belong_to_the_question_that_the_rater_is_at() -> None:

@@ -15,6 +15,7 @@ from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.journal.participants import Arrival, Participant
 from inpaintbench.annotate.outcomes.payments import Payment, as_csv, payments
 from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InputError
 
 MINUTE = 60.0
 CODES = {"completed": "DONE", "failed_checks": "FAILED", "screened_out": "OUT", "no_more_tasks": "NONE"}
@@ -115,10 +116,25 @@ def test_who_does_not_agree_gives_the_place_back() -> None:
     world = World(places=1)
     end = world.come("a", agree=False)
     assert (end["status"], end["crowd"]["outcome"], end["crowd"]["code"]) == ("ended", "declined", "")
-    assert world.come("b")["status"] == "working"
-    late = world.come("c")
-    assert (late["crowd"]["outcome"], late["crowd"]["code"]) == ("no_more_tasks", "NONE")
-    assert world.owed() == {"a": ("declined", "none"), "b": ("working", "wait"), "c": ("no more tasks", "pay")}
+    assert world.come("b")["status"] == world.come("c")["status"] == "working"
+    # Who has not passed the test may have been invented, and holds nobody up.
+    for _ in range(3):
+        assert world.answer("b")["work"]["status"] == "working"
+    assert world.desk.work("b")["status"] == "working"
+    for _ in range(2):
+        assert world.answer("c")["work"]["status"] == "working"
+    end = world.answer("c")["work"]
+    late = world.come("d")
+    assert (end["crowd"]["outcome"], late["crowd"]["outcome"], late["crowd"]["code"]) == (*["no_more_tasks"] * 2, "NONE")
+    assert world.go_through("b")["crowd"]["outcome"] == "completed"
+    owed = {"a": ("declined", "none"), "b": ("completed", "pay"), **dict.fromkeys("cd", ("no more tasks", "pay"))}
+    assert world.owed() == owed
+
+
+def test_whoever_agrees_has_a_place_where_links_are_signed() -> None:
+    world = World(places=1, platform="prolific", signed=True, study_id="6" * 24)
+    assert world.come("a")["status"] == "working"
+    assert world.come("b")["crowd"]["outcome"] == "no_more_tasks"
 
 
 def test_who_cannot_pass_the_test_any_more_is_screened_out() -> None:
@@ -183,10 +199,17 @@ def test_who_stops_gets_no_code_and_who_withdraws_does_not_count() -> None:
     world.come("b")
     world.go_through("b")
     assert world.desk.overview()["questions"][0]["votes"] == 5
-    end = world.desk.step("b", {"step": "withdraw"})
-    assert end["crowd"]["outcome"] == "withdrawn"
+    end = world.desk.step("b", {"step": "withdraw", "sure": True})
+    assert (end["crowd"]["outcome"], end["crowd"]["code"]) == ("completed", "DONE")
+    assert end["crowd"]["text"].endswith("You have withdrawn: your answers are not used.")
     assert world.desk.overview()["questions"][0]["votes"] == 1
-    assert world.owed() == {"a": ("returned", "none"), "b": ("withdrawn", "none")}
+    world.come("c")
+    world.answer("c")
+    with pytest.raises(Refused, match="once more"):
+        world.desk.step("c", {"step": "withdraw"})
+    assert world.desk.step("c", {"step": "withdraw", "sure": True})["crowd"]["outcome"] == "withdrawn"
+    assert world.owed() == {"a": ("returned", "none"), "b": ("completed", "pay"), "c": ("withdrawn", "none")}
+    assert "Withdrew afterwards" in world.payment("b").message
 
 
 def test_who_is_excluded_is_handed_nothing_more_and_comes_to_the_end() -> None:
@@ -214,11 +237,29 @@ def test_who_is_excluded_after_the_end_is_paid() -> None:
     assert world.owed() == {"a": ("completed", "pay")}
 
 
+def test_who_withdraws_stays_out_whatever_was_decided_of_them_before_or_is_after() -> None:
+    world = World(training=0, test=0)
+    for name in "ab":
+        world.come(name)
+        world.answer(name)
+        world.desk.exclude(name, reason="never looked")
+        world.desk.work(name)
+    world.desk.include("b", reason="looked all the time")
+    for name in "ab":
+        before = world.payment(name).decision
+        world.desk.step(name, {"step": "withdraw", "sure": True})
+        assert world.payment(name).decision == before
+        with pytest.raises(InputError, match="withdrew"):
+            world.desk.include(name, reason="once more")
+    assert world.desk.overview()["questions"][0]["votes"] == 0
+    assert world.owed() == {"a": ("failed checks", "refuse"), "b": ("failed checks", "pay")}
+
+
 def test_answers_of_those_who_withdraw_count_where_the_consent_says_so() -> None:
     world = World(training=0, test=0, keep_votes=True)
     world.come("a")
     world.go_through("a")
-    world.desk.step("a", {"step": "withdraw"})
+    world.desk.step("a", {"step": "withdraw", "sure": True})
     assert world.desk.overview()["questions"][0]["votes"] == 4
 
 

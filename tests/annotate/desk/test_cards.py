@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rater_world import METHODS, Clock, MemoryJournal, answer_to, make_study, pairwise, skip_of, with_suggestion
 
-from inpaintbench.annotate.desk.cards import SKIP_REASONS, letter
+from inpaintbench.annotate.desk.cards import SKIP_REASONS, letter, pace_words
 from inpaintbench.annotate.desk.desk import Desk, Refused
 from inpaintbench.annotate.desk.state import votes
 from inpaintbench.annotate.study import Study
@@ -29,6 +29,18 @@ def refusal(call: Any, *arguments: Any) -> int:
     return refused.value.status
 
 
+@pytest.mark.parametrize(
+    ("pace", "to_come", "said"),
+    [
+        (7.2, 95, "7.2 s each, about 11 min left"), (10.5, 5, "10 s each, about 50 s left"),
+        (0.5, 1, "0.5 s each, about 10 s left"), (33.0, 0, "33 s each"),
+        (60.0, 125, "60 s each, about 2 h 05 min left"),
+    ],
+)  # fmt: skip
+def test_the_pace_is_said_as_people_would(pace: float, to_come: int, said: str) -> None:
+    assert pace_words(pace, to_come) == said
+
+
 def test_work_has_exactly_the_fields_that_the_browser_knows() -> None:
     study = make_study([pairwise()])
     desk, _ = desk_of(study)
@@ -36,7 +48,7 @@ def test_work_has_exactly_the_fields_that_the_browser_knows() -> None:
     assert set(work) == {"study", "rater", "status", "message", "progress", "queue"}
     assert work["study"] == {"study_id": study.study_id, "title": "T", "welcome": "W", "least_width": 120, "least_scale": 0.0}
     assert work["rater"] == {"rater_id": "a", "name": "Name of a"}
-    assert set(work["progress"]) == {"answered", "total", "seconds_per_task", "seconds_left", "undoable"}
+    assert set(work["progress"]) == {"answered", "total", "pace", "undoable"}
     assert set(work["queue"][0]) == {
         "lease_id", "task", "prompt", "question", "media", "players", "outline", "must_watch", "suggestion", "previous",
         "skip_reasons",

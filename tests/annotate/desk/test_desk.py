@@ -384,12 +384,11 @@ def test_a_rater_who_knows_the_answers_is_never_paused() -> None:
 def test_progress_is_the_median_of_the_last_twenty() -> None:
     here = room(subjects=30)
     progress = here.desk.work("a")["progress"]
-    assert progress == {"answered": 0, "total": 30, "seconds_per_task": None, "seconds_left": None, "undoable": None}
+    assert progress == {"answered": 0, "total": 30, "pace": "", "undoable": None}
     for seconds in [100.0] * 5 + [float(number) for number in range(1, 21)]:
         work = here.answer(seconds=seconds)["work"]
-    assert work["progress"] == {
-        "answered": 25, "total": 30, "seconds_per_task": 10.5, "seconds_left": 52, "undoable": "a25"
-    }  # fmt: skip
+    said = "10 s each, about 50 s left"
+    assert work["progress"] == {"answered": 25, "total": 30, "pace": said, "undoable": "a25"}
 
 
 def test_the_overview_counts() -> None:
@@ -398,6 +397,7 @@ def test_the_overview_counts() -> None:
     here.clock.now += 1800
     here.answer("b")
     seen = here.clock.now
+    assert [rater["at_work"] for rater in here.desk.overview()["raters"]] == [False, True]
     here.clock.now += 1801
     told = here.desk.overview()
     assert (told["votes_last_hour"], told["done"]) == (1, False)
@@ -408,7 +408,7 @@ def test_the_overview_counts() -> None:
     assert question["covered"] == sum(count == 2 for count in by_task.values())
     first, second = told["raters"]
     assert (first["rater_id"], first["answered"], first["median_seconds"], first["stuttered_fraction"]) == ("a", 2, 3.0, 0.5)
-    assert (second["last_seen"], second["answered_last_hour"]) == (seen, 1)
+    assert (second["last_seen"], second["answered_last_hour"], second["at_work"]) == (seen, 1, False)
     assert first["consistency_window"] == first["consistency"] == {"right": 0, "asked": 0, "share": None}
     for rater in "abab":
         if here.desk.work(rater)["queue"]:

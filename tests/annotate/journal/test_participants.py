@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from journal_writer import answer
 
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
-from inpaintbench.annotate.journal.participants import Arrival, Closed, Participants
+from inpaintbench.annotate.journal.participants import Arrival, Closed, Participants, Taken, Unproven
 
 STUDY = "study-1"
 PID, WORDS = "5f0e8b7c2d1a4e6f9b3c7d21", "my neighbour Katharina Eulenspiegel filmed this"
@@ -30,9 +31,11 @@ def skip(number: int, text: str) -> dict:
 def test_one_person_is_one_rater_whatever_the_session(journal: Journal) -> None:
     people = Participants(journal)
     first = people.arrive(STUDY, Arrival("prolific", PID, session="one"), at=1.0)
-    again = people.arrive(STUDY, Arrival("prolific", PID, session="two"), at=2.0)
-    other = people.arrive(STUDY, Arrival("prolific", PID + "x"), at=3.0)
+    with pytest.raises(Unproven):
+        people.arrive(STUDY, Arrival("prolific", PID, session="two"), at=2.0)
     assert first is not None
+    again = people.arrive(STUDY, Arrival("prolific", PID, session="two"), at=2.0, browser_of=first.person.rater_id)
+    other = people.arrive(STUDY, Arrival("prolific", PID + "x"), at=3.0)
     assert again is not None
     assert other is not None
     assert first.person == again.person
@@ -42,6 +45,56 @@ def test_one_person_is_one_rater_whatever_the_session(journal: Journal) -> None:
     known = people.of(STUDY, first.person.rater_id)
     assert known is not None
     assert (known.arrival.session, known.arrived_at) == ("two", 1.0)
+
+
+def test_whoever_does_not_use_a_session_of_the_platform_gives_it_up_to_the_next(journal: Journal) -> None:
+    people, agreed = Participants(journal), set[str]()
+
+    def come(who: str, *, browser_of: str = "", holds: Callable[[str], bool] = agreed.__contains__) -> str:
+        session = people.arrive(STUDY, Arrival("mturk", who, session="A1"), at=1.0, browser_of=browser_of, holds=holds)
+        assert session is not None
+        return session.person.rater_id
+
+    def sessions() -> dict[str, str]:
+        return {of.arrival.participant: of.arrival.session for of in people.all(STUDY).values()}
+
+    first, second = come("W1"), come("W2")
+    assert sessions() == {"W1": "", "W2": "A1"}
+    assert come("W1", browser_of=first) == first
+    assert sessions() == {"W1": "A1", "W2": ""}
+    agreed.add(first)
+    with pytest.raises(Taken):
+        come("W2", browser_of=second)
+    agreed.clear()
+
+    def agrees_meanwhile(rater_id: str) -> bool:
+        with journal.writing(STUDY) as writer:
+            writer.append("consent", rater_id, {"text_sha256": "0" * 64, "answer": True}, at=2.0)
+        return False
+
+    with pytest.raises(Taken):
+        come("W3", holds=agrees_meanwhile)
+    assert sessions() == {"W1": "A1", "W2": ""}
+
+
+def test_the_network_of_whoever_agrees_at_another_server_meanwhile_is_kept(journal: Journal) -> None:
+    people = Participants(journal)
+    ids = []
+    for who in ("stays", "looks", "agrees"):
+        session = people.arrive(STUDY, Arrival("prolific", who, session=who), at=1.0)
+        assert session is not None
+        ids.append(session.person.rater_id)
+        people.works_from(STUDY, ids[-1], "192.0.2")
+
+    def at_work() -> frozenset[str]:
+        with journal.writing(STUDY) as writer:
+            writer.append("consent", ids[2], {"text_sha256": "0" * 64, "answer": True}, at=2.0)
+        return frozenset(ids[:1])
+
+    people.forget_networks(STUDY, besides=at_work)
+    assert people.neighbours(STUDY, ids[0]) == {ids[2]}
+    people.forget_networks(STUDY)
+    assert people.neighbours(STUDY, ids[0]) is None
 
 
 def test_free_words_lie_apart_and_come_back_with_their_event(journal: Journal) -> None:

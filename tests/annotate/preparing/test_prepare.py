@@ -194,10 +194,14 @@ def test_gold_and_draws_reach_the_tasks(world: Path, tmp_path: Path) -> None:
     assert prepare(file.model_copy(update={"seed": 6}), tmp_path / "other").study_id != study.study_id
 
 
+CODES = {"completed": "A", "no_more_tasks": "B", "failed_checks": "C", "screened_out": "D"}
+CROWD = {"consent_text": "We store your answers.", "codes": CODES}
+
+
 def test_a_test_that_nobody_could_pass_is_refused(world: Path, tmp_path: Path) -> None:
     rows = frozen.load(world / "dataset").items
     (tmp_path / "test.csv").write_text(f"subject,question,answers\n{rows[1]['item_id']},better,tie\n")
-    crowd = {"consent_text": "We store your answers.", "qualify": {"test": str(tmp_path / "test.csv"), "right": 9}}
+    crowd = {**CROWD, "qualify": {"test": str(tmp_path / "test.csv"), "right": 9}}
     file = study_file(world, PAIRS[:1], subjects=SUBJECTS, crowd=crowd)
     with pytest.raises(InputError, match=r"qualify.right is 9, and the test has \d tasks?, so nobody could pass"):
         prepare(file, tmp_path / "study")
@@ -214,7 +218,7 @@ def test_a_stop_rule_that_can_never_hold_is_told(world: Path, tmp_path: Path) ->
 
 
 def test_the_people_that_a_crowd_study_takes_are_told(world: Path, tmp_path: Path) -> None:
-    crowd = {"consent_text": "We store your answers.", "tasks_per_person": 2, "places": 7}
+    crowd = {**CROWD, "tasks_per_person": 2, "places": 70}
     pairs = {**PAIRS[0], "raters_per_task": 3}
     told: list[str] = []
     study = prepare(study_file(world, [pairs], subjects=SUBJECTS, crowd=crowd), tmp_path / "study", log=told.append)
@@ -222,7 +226,14 @@ def test_the_people_that_a_crowd_study_takes_are_told(world: Path, tmp_path: Pat
     assert told[-1].startswith(
         f"{answers} answers asked for: {-(-answers // 2)} people with 2 ordinary tasks each, about 1 min a"
     )
-    assert told[-1].endswith("places is 7")
+    assert told[-1].endswith("places is 70")
+
+
+def test_what_would_fail_with_people_at_work_is_refused(world: Path, tmp_path: Path) -> None:
+    crowd = {**CROWD, "consent_text": "Asked by NAME of INSTITUTION."}
+    with pytest.raises(InputError, match="the consent says 'NAME'"):
+        prepare(study_file(world, PAIRS[:1], subjects=SUBJECTS, crowd=crowd), tmp_path / "study")
+    assert not (tmp_path / "study" / "study.json").exists()
 
 
 def test_a_decoy_must_be_a_method_of_the_runs(world: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from inpaintbench.annotate import records
 from inpaintbench.annotate.records import Event
 from inpaintbench.annotate.study import Checks, Proxy, QuestionSpec, StopRule, Study, StudyFile, StudyTask, Subjects
 
@@ -43,6 +44,7 @@ class Vote:
     stuttered: bool = False
     suggestion_shown: str = "hidden"
     seen: Mapping[str, object] | None = None
+    sides = records.Vote.sides
 
 
 @dataclass(frozen=True)

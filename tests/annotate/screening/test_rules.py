@@ -147,6 +147,17 @@ def test_grades_that_follow_no_quality_are_erratic() -> None:
     assert flagged("erratic_ratings", study, small) == {}
 
 
+def test_a_minority_that_grades_by_another_taste_is_not_erratic() -> None:
+    """Of items as of methods, alone or as a group; who grades by lot beside them is."""
+    study = grades()
+    rng = np.random.default_rng(5)
+    taste, order = rng.normal(3, 1, len(study.tasks)), {name: 1.5 + place for place, name in enumerate(METHODS)}
+    others = {f"taste{number}": lambda turn: taste[turn] + 0.6 * rng.normal() for number in range(4)}
+    others["alone"] = lambda turn: order[study.tasks[turn].candidates[0]] + 0.8 * rng.normal()
+    votes = opinions(study, honest=12, **others, lot=lambda _: rng.integers(1, 6), lots=lambda _: rng.integers(1, 6))
+    assert set(flagged("erratic_ratings", study, votes)) == {"lot", "lots"}
+
+
 def compared(study: Study, raters: Mapping[str, float], *, seed: int = 4) -> list[Vote]:
     """Rater -> probability of choosing the method that is better by name; every rater sees every task."""
     rng, ballot = np.random.default_rng(seed), Ballot(study)
@@ -164,15 +175,27 @@ def compared(study: Study, raters: Mapping[str, float], *, seed: int = 4) -> lis
     return ballot.votes
 
 
-def test_reversed_and_random_raters_stand_out_of_comparisons() -> None:
+def test_coins_stand_out_of_comparisons_and_who_differs_does_not() -> None:
     study = pairs()
     votes = compared(study, {**{f"h{number}": 0.9 for number in range(6)}, "coin": 0.5, "foe": 0.1})
-    assert set(flagged("against_others", study, votes)) == {"coin", "foe"}
-    assert set(flagged("annotator_model", study, votes)) == {"coin", "foe"}
-    assert (
-        flagged("against_others", study, [vote for vote in votes if vote.task_id in {task.task_id for task in study.tasks[:10]}])
-        == {}
-    )
+    said = flagged("annotator_model", study, votes)
+    assert set(said) == {"coin"}
+    words = r"120 choices and 0 repeats are \d+ times as likely of a coin as of an order; of people with one 0\.\d% come as near"
+    assert re.fullmatch(words, said["coin"])
+    assert flagged("annotator_model", study, votes, factor=10**40) == flagged("annotator_model", study, votes, least=121) == {}
+    assert set(flagged("annotator_model", study, votes, reliability=0.5)) == {"coin"}  # of studies stated for the first version
+    assert flagged("against_others", study, votes) == {}
+    with pytest.raises(InputError, match="factor is 0, choose a number of 1 or more"):
+        RuleSpec(factor=0).built("annotator_model")
+
+
+def test_whose_labels_are_those_of_nobody_else_is_against_the_others() -> None:
+    study, rng = grades(), np.random.default_rng(3)
+    agreed = {f"h{number}": lambda turn: 2 + turn % 3 for number in range(6)}
+    votes = opinions(study, honest=0, **agreed, lot=lambda _: rng.integers(1, 6), foe=lambda turn: 4 - turn % 3)
+    assert set(flagged("against_others", study, votes)) == {"lot", "foe"}
+    few = {task.task_id for task in study.tasks[:10]}
+    assert flagged("against_others", study, [vote for vote in votes if vote.task_id in few]) == {}
 
 
 def test_bt500_counts_and_rejects_as_the_recommendation() -> None:
@@ -279,7 +302,7 @@ def test_a_study_states_its_rules_and_gets_proposals_in_their_order() -> None:
     ]  # fmt: skip
     assert {of.rule for of in proposals(ruled, votes, auto_only=True)} == {"annotator_model"}
     assert stated_rules(ruled) == {
-        "annotator_model": {"auto": True, "version": "1"},
+        "annotator_model": {"auto": True, "version": "2"},
         "side_bias": {"p": 0.01, "auto": False, "version": "1"},
     }
 

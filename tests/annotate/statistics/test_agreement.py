@@ -19,6 +19,7 @@ from inpaintbench.annotate.statistics.agreement import (
     agreement_by_rater,
     agreement_by_unit,
     answers_of,
+    as_named,
     confusion,
     confusion_with,
     krippendorff_alpha,
@@ -53,6 +54,17 @@ def theirs(answers: dict, scale: str, values: tuple[str, ...]) -> float:
         for rater, value in given.items():
             data[raters.index(rater), column] = float(value) if scale == "interval" else values.index(value)
     return float(krippendorff.alpha(reliability_data=data, level_of_measurement=scale))
+
+
+def test_alpha_of_comparisons_stands_beside_that_of_the_package() -> None:
+    values = (FIRST, SECOND, "tie")
+    answers = table(np.random.default_rng(4), values, units=60, raters=5, noise=0.5, missing=0.2)
+    answers = {unit: {rater: FIRST if value == "tie" else value for rater, value in of.items()} for unit, of in answers.items()}
+    scheme = Scheme(values=values, alike=(FIRST, SECOND))
+    named, ours = as_named(answers, scheme), krippendorff_alpha(answers, scheme).value
+    assert named == pytest.approx(theirs(answers, "nominal", values))
+    assert ours is not None
+    assert ours > named + 0.02  # here chance would mostly have said the first
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval"])

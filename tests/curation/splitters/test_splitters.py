@@ -16,7 +16,7 @@ from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.curation.splitters.shots import Transition, shots_between
 from inpaintbench.errors import InputError, Rejected
 
-Windows, Seconds, Shots = (SPLITTERS.get(name) for name in ("windows", "seconds", "shots"))
+Windows, Seconds, Shots, Samples = (SPLITTERS.get(name) for name in ("windows", "seconds", "shots", "samples"))
 
 
 @given(frames=st.integers(1, 500), length=st.integers(1, 120), shortest=st.integers(1, 120), fps=st.sampled_from([10.0, 29.97]))
@@ -42,6 +42,7 @@ def test_seconds_count_frames_at_the_rate_of_the_clips() -> None:
         (60, 70),
         (90, 100),
     ]
+    assert list(Samples(length_seconds=2, stride_seconds=4).spans("", frames=100, fps=10)) == [(0, 20), (40, 60), (80, 100)]
     with pytest.raises(Rejected, match=r"0\.80 s long \(20 frames\), a clip needs at least 3 s"):
         list(Seconds().spans("", frames=20, fps=25))
     with pytest.raises(InputError, match="got 5, 3 and 3"):

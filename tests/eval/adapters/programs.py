@@ -80,6 +80,7 @@ PROGRAMS: dict[str, dict[str, str]] = {
         save(os.path.join(out, "frames"), "{:04d}.png", done)
         mp4v(os.path.join(out, "inpaint_out.mp4"), frames, float(a.save_fps))
         """},
+    "propainter-grown": {},
     "e2fgvi-hq": {"test.py": """
         a = options("--model", "-v", "-m", "-c", "--savefps")
         assert a.model == "e2fgvi_hq" and os.environ["MPLBACKEND"] == "Agg", "a window would open here"
@@ -366,11 +367,13 @@ PROGRAMS: dict[str, dict[str, str]] = {
         print(c["seed"] + 1, data["prompt"], "becomes", editing["editing_prompts"][1])
         """},
 }  # fmt: skip
+PROGRAMS["propainter-grown"] = PROGRAMS["propainter"]  # another start of the same script
 EDITORS = ("tokenflow", "fatezero")
 """Those that edit by prompts; they turn every colour into its complement."""
 # What their clones hold besides.
 BESIDE = {
-    "propainter": ("weights/",), "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",), "diffueraser": ("weights/",),
+    "propainter": ("weights/",), "propainter-grown": ("weights/",), "diffueraser": ("weights/",),
+    "e2fgvi-hq": ("release_model/",), "e2fgvi": ("release_model/",),
     "minimax-remover": ("vae/", "transformer/", "scheduler/"), "rose": ("models/", "weights/", "configs/"),
     "svor": ("models/", "config/wan2.1/wan_civitai.yaml"), "vinet": ("results/vinet_agg_rec/save_agg_rec_512.pth",),
     "effecterase": ("Wan-AI/Wan2.1-Fun-1.3B-InP/",),

@@ -27,7 +27,7 @@ from inpaintbench.eval.scoring.predict import run
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
-QUICK = ("propainter", "e2fgvi-hq", "fuseformer", "sttn", "fgvc", "diffueraser", "vace", "lama")
+QUICK = ("propainter", "propainter-grown", "e2fgvi-hq", "fuseformer", "sttn", "fgvc", "diffueraser", "vace", "lama")
 """Tried on every change; the others in the long lane."""
 FILLERS = [name for name in PROGRAMS if name not in EDITORS]
 # Sizes that only the divisor of each preset makes fit, and those that programs of one size take as they are.

@@ -52,6 +52,7 @@ _DIFFUSERS = "\r  8%|▊         | 4/50 [00:11<02:10,  2.84s/it]"
 # What the program of each preset prints while it works on 80 frames, as its code has it; None where that tells nothing.
 SAID: dict[str, tuple[str, Progress | None]] = {
     "propainter": ("\nProcessing: frames [80 frames]...\n\r  6%|▋         | 1/16 [00:03<00:52,  3.47s/it]", Progress(1, 16, 52)),
+    "propainter-grown": ("\nProcessing: frames [80 frames]...\n\r 12%|█▎        | 2/16 [00:07<00:49]", Progress(2, 16, 49)),
     "e2fgvi-hq": ("Start test...\n\r 12%|█▎        | 2/16 [00:08<00:56,  4.05s/it]", Progress(2, 16, 56)),
     "e2fgvi": ("Start test...\n\r 12%|█▎        | 2/16 [00:08<00:56,  4.05s/it]", Progress(2, 16, 56)),
     "fuseformer": ("loading videos and masks from: frames\n0 6 8\n5 11 7\n10 11 6\n", Progress(10, 80)),

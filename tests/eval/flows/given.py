@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from inpaintbench.compute import Compute
-from inpaintbench.eval.flows import FLOWS
+from inpaintbench.eval.flows import FLOWS, Flow
 
 
-class Given:
+class Given(Flow):
     """The flow that was given for these very frames."""
 
     name = "given"

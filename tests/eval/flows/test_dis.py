@@ -35,6 +35,23 @@ def test_a_pair_has_the_same_flow_whatever_stands_beside_it_and_on_any_number_of
     np.testing.assert_array_equal(together, alone)
 
 
+@pytest.mark.parametrize(
+    ("width", "height"),
+    [(32, 18), (33, 17), (63, 40), (64, 33), (97, 65), (127, 31), (128, 130), (200, 16), (257, 64), (320, 183)],
+)
+def test_what_is_stored_of_it_makes_the_flow_that_opencv_gives_bit_by_bit(width: int, height: int) -> None:
+    """At full size with the finest scale of 1, as before it was stored."""
+    scene = texture(height + 4, width + 4)
+    one, other = scene[None, :height, :width], scene[None, 1 : height + 1, 2 : width + 2]
+    search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM)
+    grey = [cv2.cvtColor(frames[0], cv2.COLOR_RGB2GRAY) for frames in (one, other)]
+    expected = search.calc(*grey, None)
+    coarse = Dis().coarse(one, other, Compute())
+    assert coarse.size in (expected.size, 2 * (width // 2) * (height // 2))
+    np.testing.assert_array_equal(Dis().enlarged(coarse[0], height=height, width=width), expected)
+    np.testing.assert_array_equal(Dis().flow(one, other, Compute())[0], expected)
+
+
 def test_the_smallest_frames_work_and_smaller_ones_say_so() -> None:
     frames = texture(16, 20)[None]
     assert np.isfinite(Dis().flow(frames, frames, Compute())).all()

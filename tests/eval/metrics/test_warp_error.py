@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.eval.flows.given import Given, listed  # noqa: F401 - a fixture
 from tests.eval.flows.test_dis import texture
+from tests.eval.passes.test_flow_pairs import flow_pairs
 
 from inpaintbench import regions
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable, UnknownNameError
+from inpaintbench.eval.metrics import warp_error as module
 from inpaintbench.eval.metrics.warp_error import WarpError
-from inpaintbench.eval.passes.flow_pairs import flow_pairs
 from inpaintbench.view import ItemView, composite
 
 PUBLISHED: dict[str, Any] = {
@@ -102,10 +105,30 @@ def test_equals_the_definition_with_flow_of_the_truth(size_multiple: int) -> Non
     truth = np.stack([scene[index : index + 34, 2 * index : 2 * index + 50] for index in range(3)])
     parts = item(frames=3, height=34, width=50)
     parts = {"truth": truth, "hole": parts["hole"], "composite": composite(truth, parts["hole"], parts["truth"])}
-    pairs = list(flow_pairs(ItemView.of_arrays(truth=truth), flow="dis", size_multiple=size_multiple))
+    pairs = flow_pairs(ItemView.of_arrays(truth=truth), size_multiple=size_multiple)
     expected = loop(parts, *(np.stack([pair[side] for pair in pairs]) for side in (1, 2)), border="clamp")
     found = metric(flow="dis", size_multiple=size_multiple).measure(ItemView.of_arrays(**parts))
     assert {region: one.value for region, one in found.items()} == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("border", ["clamp", "leave_out"])
+def test_compiled_loops_give_the_same_bits(given: type[Given], border: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    parts = item(height=64, width=90)
+    given.give(parts["truth"], *wild(parts["truth"].shape))
+    by_numpy = metric(border=border).measure(ItemView.of_arrays(**parts))
+    monkeypatch.setattr(module, "_VALUES_BEFORE_COMPILING", 0)
+    assert metric(border=border).measure(ItemView.of_arrays(**parts)) == by_numpy
+
+
+def test_what_is_known_of_the_truth_serves_methods_that_come_later(given: type[Given], tmp_path: Path) -> None:
+    parts = item()
+    given.give(parts["truth"], *wild(parts["truth"].shape))
+    seen = [metric(border=border).measure(ItemView.of_arrays(**parts)) for border in ("clamp", "leave_out") for _ in range(2)]
+    Given.calls = 0
+    shared = [ItemView.of_arrays(**parts, shared=Shared(folder=tmp_path)) for _ in range(4)]
+    assert [metric(border=border).measure(shared.pop()) for border in ("clamp", "leave_out") for _ in range(2)] == seen
+    assert Given.calls == 2
 
 
 def test_a_still_picture_without_flow_has_no_error(given: type[Given]) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 from tests.eval.report.diagnosed import decibels_of, paired_dataset
 from tests.eval.report.hand_made import FINGERPRINT, FlatMedia, scores
 
-from inpaintbench.eval.paper.stored import Asked
-from inpaintbench.eval.paper.tables import Cost, default_quantities
+from inpaintbench.eval.paper.tables import Asked, Cost, default_quantities
 from inpaintbench.eval.paper.write import Source, write_paper
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.results.tables import Results

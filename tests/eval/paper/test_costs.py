@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tests.eval.scoring.test_predict import SIZE, scene, write_dataset
 
-from inpaintbench.eval.paper.costs import cost_of, may_count
-from inpaintbench.eval.paper.tables import Cost
+from inpaintbench.eval.paper.tables import Cost, cost_of, may_count
 from inpaintbench.eval.scoring.predict import MethodSpec
 
 CALLABLE = """

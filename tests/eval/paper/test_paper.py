@@ -23,8 +23,7 @@ import inpaintbench
 from inpaintbench.claims import ENOUGH_SOURCES
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.paper import write
-from inpaintbench.eval.paper.figures import chosen_items
-from inpaintbench.eval.paper.styles import STYLES
+from inpaintbench.eval.paper.figures import STYLES, chosen_items
 from inpaintbench.eval.paper.tables import printable
 from inpaintbench.eval.paper.write import verify_paper, write_paper
 from inpaintbench.eval.report.tables import score_table

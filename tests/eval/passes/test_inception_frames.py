@@ -98,10 +98,10 @@ def test_is_remembered_for_each_prediction(found: list[Features]) -> None:
 
 def test_the_truth_is_read_from_disk_when_it_was_seen_before(tmp_path: Path, found: list[Features]) -> None:
     def shared() -> Shared:
-        return Shared(truth_id="truth", folder=tmp_path, compute=COMPUTE)
+        return Shared(folder=tmp_path, compute=COMPUTE)
 
     vectors(seen(shared(), 1))
-    [path] = tmp_path.iterdir()
+    [path] = tmp_path.rglob("*.npy")
     kept = np.load(path)
     np.testing.assert_allclose(kept, found[0].truth, rtol=1e-4, atol=1e-5)
     path.write_bytes(as_stored(kept + 1))

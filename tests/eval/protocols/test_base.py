@@ -65,6 +65,17 @@ def test_a_changed_metric_changes_the_fingerprint(monkeypatch: pytest.MonkeyPatc
     assert protocol().fingerprint != before
 
 
+def test_a_known_fingerprint_is_neither_that_of_a_copy_with_other_constants_nor_of_other_versions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = protocol()
+    before = known.fingerprint
+    assert known.model_copy(update={"composite": False}).fingerprint == protocol(composite=False).fingerprint != before
+    assert known == protocol()
+    monkeypatch.setattr(Mse, "version", "2")
+    assert known.fingerprint == protocol().fingerprint != before
+
+
 def test_the_fingerprint_is_12_hex_digits_and_no_matter_of_name_or_spelling_order() -> None:
     reordered = {"mse": {}, "psnr": {"infinite": "count", "data_range": 1.0}}
     # Without the two constants that came later, whose old values are no news.

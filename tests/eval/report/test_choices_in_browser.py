@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from browser_checks import OpenPage, unfold
+from playwright.sync_api import expect
 from tests.eval.report.hand_made import dataset, scores
-from tests.eval.report.report_of_items import METHODS, SLICES, make_report
+from tests.eval.report.report_of_items import ITEMS, METHODS, SLICES, make_report
 
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import ReportFiles
@@ -62,7 +63,7 @@ def look(page: Any) -> dict[str, Any]:
         "item": page.locator(".exhibit:visible").get_attribute("data-item"),
         "order": page.locator("[name=order]").input_value(),
         "count": page.locator(".shown-count").inner_text(),
-        "first": page.locator("table.items tbody tr").first.inner_text(),
+        "first": page.locator("#items tr[data-item]").first.inner_text(),
     }
 
 
@@ -133,7 +134,7 @@ def test_methods_that_are_not_wanted_are_nowhere(open_page: Callable[..., OpenPa
     assert matrix.locator("tbody tr:visible").count() == 2
     assert matrix.locator("thead th:visible").count() == 3
     assert matrix.locator("tbody tr:visible td:visible").count() == 4
-    assert page.locator(".exhibit:visible .tile:visible").count() == 4  # truth, input and two methods
+    assert page.locator(".gallery .pane:visible").count() == 4  # truth, input and two methods
     for name in PLOTS:
         told = page.locator(f"[data-plot={name}] [aria-roledescription][aria-label]").evaluate_all(
             "marks => marks.map(mark => mark.getAttribute('aria-label'))"
@@ -195,8 +196,8 @@ def test_paper_has_no_controls_and_text_of_like_sizes(open_page: Callable[..., O
     assert folded.all_inner_texts() == ["Constants of the protocol: in report.json", "Dataset and versions: in dataset.json"]
     sizes = page.evaluate(LETTERS)
     assert {size: where for size, where in sizes.items() if not 7 <= float(size.removesuffix("px")) <= 12} == {}
-    row = page.locator("table.items tbody tr").first
-    assert len({one.evaluate("one => getComputedStyle(one).fontSize") for one in row.locator(".source, td.n").all()}) == 1
+    row = page.locator("#items tr[data-item]").first
+    assert len({one.evaluate("one => getComputedStyle(one).fontSize") for one in row.locator(".from, td.n").all()}) == 1
 
 
 @pytest.fixture(scope="module")
@@ -267,3 +268,32 @@ def test_a_plot_and_a_table_are_printed_alone_on_sheets_of_their_size(open_page:
     page.emulate_media(media="print")
     assert page.locator("table.scores:visible").count() == 1
     assert not page.locator("#scores h2").is_visible()
+
+
+def test_of_many_methods_further_metrics_are_opened_when_they_are_chosen(browser: Any, tmp_path: Path) -> None:
+    methods = [f"<b>m</b>{place:02}" for place in range(14)]
+    values = {method: {item: 20.0 + at + place for place, item in enumerate(ITEMS)} for at, method in enumerate(methods)}
+    rows = [*scores(values), *scores(values, metric="ssim")]
+    many = Results(dataset(SLICES), rows, protocol=CORRECTED)
+    page = tmp_path / "many.html"
+    page.write_text(render(parts_of(many, [], title="Many"), []), encoding="utf-8")
+    packed = "#scores script, #significance script"
+    tab = OpenPage(browser, page.as_uri())
+    assert tab.page.locator(packed).count() == 2
+    assert tab.page.locator("#scores table").count() == 1
+    tab.page.goto(f"{page.as_uri()}#metric=ssim&methods={','.join(methods[:3])}")
+    shown = tab.page.locator("#scores table:visible tbody tr:visible th")
+    expect(shown).to_have_text(methods[2::-1])
+    tab.page.locator("#scores button.sort:visible").last.click()
+    tab.page.locator("#scores button.sort:visible").last.click()
+    expect(shown).to_have_text(methods[:3])
+    tab.page.reload()
+    unfold(tab.page)
+    expect(shown).to_have_text(methods[:3])
+    assert tab.page.locator("#significance table.pairs:visible tbody tr:visible").count() == 3
+    assert tab.page.locator(packed).count() == 0
+    tab.page.get_by_label("PSNR").first.check(force=True)
+    tab.page.get_by_label("SSIM").first.check(force=True)
+    expect(shown).to_have_text(methods[:3])
+    assert (tab.complaints, tab.page.locator("main b:text-is('m')").count()) == ([], 0)
+    tab.context.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.eval.report.test_player import Tab
 from inpaintbench.eval.report import ReportFiles, effects, page, write
 from inpaintbench.eval.report.write import write_report
 
-MARKS = "[data-plot=fingerprint] path[role=button]"
+MARKS = "[data-plot=fingerprint] button.mark"
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,23 @@ def test_a_click_on_an_effect_shows_the_clips_that_differ_in_it_alone(tab: Tab) 
     assert high.endswith("left truth, right telea")
     # A click plays the pair that was chosen, and not those before.
     tab.page.locator(".proofs canvas").first.click()
-    tab.page.wait_for_function("() => document.querySelector('.proofs video').currentTime > 0.2")
+    tab.page.wait_for_function("() => document.querySelector('.proofs video')?.currentTime > 0.2")
     pressed = tab.page.locator(f"{MARKS}[aria-pressed=true]")
     assert [one.get_attribute("aria-label")[:23] for one in pressed.all()] == ["telea, Size of the hole"]
+
+
+def test_on_paper_the_clips_of_the_finding_lie_over_nothing(tab: Tab) -> None:
+    tab.page.emulate_media(media="print")
+    tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    boxes = [
+        one.bounding_box() for one in tab.page.locator(".proof .pane:visible, .proof figcaption, .headline ~ * h2:visible").all()
+    ]
+    assert len(boxes) > 6
+    for one, other in combinations(boxes, 2):
+        beside = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
+        assert beside or one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+    tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    tab.page.emulate_media(media="screen")
 
 
 def test_a_difference_shows_both_methods_on_them(tab: Tab) -> None:
@@ -97,14 +112,15 @@ def test_metric_and_methods_reach_the_figures(tab: Tab) -> None:
     tab.page.evaluate("page.set({ metric: 'mse', methods: 'telea,temporal_median' }); page.tell('state')")
     tab.page.wait_for_selector("[data-plot=fingerprint][data-drawn='mse/hole']")
     tab.page.wait_for_selector("[data-plot=response][data-drawn='mse/hole']")
-    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] path[role=button]').length === 10")
+    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] button.mark').length === 10")
     # Worse stays to the left: more of the squared error lies there.
-    labels = tab.page.locator("[data-plot=fingerprint] .role-axis-label text").all()
-    ticks = [(box["x"], one.text_content().replace("−", "-")) for one in labels if (box := one.bounding_box())]
-    numbers = [float(text) for _, text in sorted(ticks)[-3:]]
-    assert numbers == sorted(numbers, reverse=True)
+    middles = "marks => marks.map((one) => [parseFloat(one.querySelector('.middle').style.left), one.innerText])"
+    found = tab.page.locator(MARKS).evaluate_all(middles)
+    values = [float(text.split()[-1].replace("−", "-").replace("+", "")) for _, text in sorted(found)]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) > 3
     tab.page.evaluate("page.set({ metric: null, methods: null }); page.tell('state')")
-    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] path[role=button]').length === 15")
+    tab.page.wait_for_function("() => document.querySelectorAll('[data-plot=fingerprint] button.mark').length === 15")
 
 
 def test_with_a_finding_and_its_figure_the_page_is_short_when_it_opens(browser: Any, report: ReportFiles) -> None:
@@ -171,16 +187,14 @@ def test_long_labels_are_broken_and_not_cut_on_a_phone(browser: Any, report: Rep
     phone.wait_for_selector(MARKS)
     words = "Agreement of the mask with what is missing of the object"
     phone.evaluate(
-        "words => { for (const row of page.data.rows.fingerprint) row.line = row.line?.replace('Size of the hole', words); }",
+        """words => {
+          for (const row of page.data.rows.fingerprint) row.line = row.line?.replace('Size of the hole', words);
+          page.data.lines = page.data.lines.map((line) => line.replace('Size of the hole', words));
+          page.tell('resized');
+        }""",
         words,
     )
-    phone.set_viewport_size({"width": 380, "height": 844})
-    label = "[data-plot=fingerprint] .role-axis-label text"
-    phone.wait_for_function("label => [...document.querySelectorAll(label)].some(one => one.textContent.includes('Agreement'))",
-                            arg=label)  # fmt: skip
-    shown = [one.text_content() for one in phone.locator(label).all()]
-    assert not any("…" in one for one in shown)
-    assert any(one.replace(" ", "").startswith(words.replace(" ", "")) for one in shown)
-    lefts = "label => [...document.querySelectorAll(label)].map(one => one.getBoundingClientRect().left)"
-    assert min(phone.evaluate(lefts, label)) >= 0
+    shown = phone.locator(".effect-line > span", has_text=words)
+    assert shown.count() == 1
+    assert shown.evaluate("one => one.scrollWidth <= one.clientWidth && one.getBoundingClientRect().left >= 0")
     phone.close()

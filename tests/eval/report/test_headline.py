@@ -93,14 +93,14 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
     proofs = tab.page.locator(".proof canvas")
     assert proofs.count() == 4  # of each clip the truth and the result
     # Who asks for less motion sees the first frame, and plays it by a click.
-    tab.page.wait_for_function("() => document.querySelector('.proof video').readyState >= 2")
+    tab.page.wait_for_function("() => document.querySelector('.proof video')?.readyState >= 2")
     tab.page.wait_for_timeout(300)
     path = tmp_path / "proof.png"
     proofs.nth(1).screenshot(path=path)
     assert read_bars(video.read_image(path), row_share=0.77) == 0
     proofs.first.click()
     tab.page.wait_for_function("() => document.querySelector('.proof video').currentTime > 0.2")
-    assert tab.page.evaluate("document.querySelectorAll('.proof video')[1].paused")
+    assert tab.page.evaluate("[...document.querySelectorAll('.proof')][1].querySelector('video')?.paused ?? true")
     # The gallery is not disturbed, and neither is the page.
     tab.watch()
     assert (tab.frame, tab.complaints, tab.fetched(report)) == (0, [], [])
@@ -108,7 +108,7 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
 
 def test_on_paper_the_clips_are_stills(browser: Any, report: ReportFiles, tmp_path: Path) -> None:
     tab = Tab(browser, report)
-    tab.page.wait_for_function("() => document.querySelector('.proof video').readyState >= 2")
+    tab.page.wait_for_function("() => document.querySelector('.proof video')?.readyState >= 2")
     tab.page.wait_for_timeout(300)
     tab.page.emulate_media(media="print")
     tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -121,5 +121,21 @@ def test_on_paper_the_clips_are_stills(browser: Any, report: ReportFiles, tmp_pa
 
 def test_the_clips_play_by_themselves_where_motion_is_welcome(browser: Any, report: ReportFiles) -> None:
     tab = Tab(browser, report, reduced_motion="no-preference")
-    tab.page.wait_for_function("() => [...document.querySelectorAll('.proof video')].every((video) => video.currentTime > 0.2)")
+    tab.page.wait_for_function(
+        "() => [...document.querySelectorAll('.proof')].every((one) => one.querySelector('video')?.currentTime > 0.2)"
+    )
     assert tab.complaints == []
+
+
+def test_on_a_phone_a_long_name_above_a_clip_is_seen_whole(browser: Any, tmp_path: Path) -> None:
+    named = {"falls_when_the_camera_moves_much": FALLS, "steady": STEADY}
+    made = write_report(
+        tmp_path / "report", title="Hand-made", dataset=dataset(SLICES), scores=scores(named), protocol=CORRECTED,
+        media=FlatMedia(),
+    )  # fmt: skip
+    tab = Tab(browser, made, viewport={"width": 390, "height": 844})
+    tab.page.wait_for_selector(".proof .caption .name")
+    heights = "captions => captions.map((one) => [one.clientHeight, one.querySelector('.name').scrollHeight])"
+    found = tab.page.locator(".proof .caption").evaluate_all(heights)
+    assert max(name for _, name in found) > 24  # two lines
+    assert [(room, name) for room, name in found if name > room] == []

@@ -117,21 +117,25 @@ def test_the_data_of_items_can_be_read_back() -> None:
     data = json.loads(json.dumps(item_data(results, {"a2": "exhibit-0"}, default=PSNR), allow_nan=False))
     assert data["ids"] == ITEMS
     assert data["shown"] == {"1": "exhibit-0"}
-    for method, column in zip(METHODS, data["values"]["psnr/hole"], strict=True):
-        for item, value in zip(ITEMS, column, strict=True):
+    for method in METHODS:
+        for item, value in zip(ITEMS, data["values"][f"psnr/hole|{method}"], strict=True):
             given = psnr(method, item)
             assert value == (None if given is None else "inf" if math.isinf(given) else pytest.approx(given, rel=1e-5))
-    weather = next(one for one in data["attributes"] if one["name"] == "weather")
+    weather = next(one for one in data["facts"] if one["key"] == "weather")
     assert [None if code is None else weather["words"][code] for code in weather["values"]][:3] == [
         "rain, heavy", '=so-called "sun"', None,
     ]  # fmt: skip
-    night = next(one for one in data["slices"] if one["name"] == "night")
-    assert [ITEMS[place] for place in night["items"]] == report_of_items.SLICES["night"]
-    assert (data["bold"], data["contenders"]) == (True, 3)
+    night = next(places for name, _, places in data["slices"] if name == "night")
+    assert [ITEMS[place] for place in night] == report_of_items.SLICES["night"]
+    named = data["facts"][0]
+    assert [place for place, at in enumerate(named["values"]) if at is not None and "night" in named["words"][at]] == night
+    assert (data["bold"], [one["reference"] for one in data["methods"]]) == (True, [False] * 3)
     few = Results(dataset(SLICES), scores(VALUES), protocol=CORRECTED, references=["bad"])
-    assert [item_data(few, {}, default=PSNR)[name] for name in ("bold", "contenders", "methods")] == [
-        False, 2, ["good", "odd", "bad"],
-    ]  # fmt: skip
+    told = item_data(few, {}, default=PSNR)
+    assert (told["bold"], [(one["name"], one["reference"]) for one in told["methods"]]) == (
+        False,
+        [("good", False), ("odd", False), ("bad", True)],
+    )
 
 
 def test_sources_are_called_by_the_last_part_of_their_address() -> None:

@@ -16,6 +16,7 @@ import pytest
 from browser_checks import OpenPage, first_look, serious_findings, unfold
 from tests.eval.report.hand_made import read_bars
 from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
+from tests.eval.report.test_player import PLAYER, ROOM
 
 from inpaintbench import video
 from inpaintbench.eval.report import ReportFiles
@@ -48,7 +49,7 @@ def finite(item: str) -> list[float]:
 
 
 def ids(page: Any) -> list[str]:
-    return list(page.locator("table.items tbody button.item").all_inner_texts())
+    return list(page.locator("#items tr[data-item] .item button").all_inner_texts())
 
 
 def told(page: Any) -> str:
@@ -57,28 +58,28 @@ def told(page: Any) -> str:
 
 def test_orders_put_the_worst_and_the_most_disagreed_first(page: Any) -> None:
     by_mean = sorted(ITEMS, key=lambda item: statistics.fmean(finite(item)))
-    assert ids(page) == by_mean[:20]
+    shown = len(ids(page))  # the rows in sight, and some around them
+    assert ids(page) == by_mean[:shown]
+    assert shown >= 20
     page.locator("[name=order]").select_option("best")
-    assert ids(page) == by_mean[::-1][:20]
+    assert ids(page) == by_mean[::-1][:shown]
     page.locator("[name=order]").select_option("disagreed")
-    assert ids(page) == sorted(ITEMS, key=lambda item: -statistics.stdev(finite(item)))[:20]
+    assert ids(page) == sorted(ITEMS, key=lambda item: -statistics.stdev(finite(item)))[:shown]
     page.locator("[name=order]").select_option("dataset")
-    assert ids(page) == ITEMS[:20]
+    assert ids(page) == ITEMS[:shown]
 
 
 def test_columns_sort_both_ways_and_missing_values_come_last(page: Any) -> None:
-    page.locator("select[name=rows]").select_option("100")
-    head = page.locator("table.items thead th:has-text('third')")
+    head = page.locator("#items .rows thead th:has-text('third')")
     head.get_by_role("button").click()
     expected = sorted((item for item in ITEMS if psnr("third", item) is not None), key=lambda item: -(psnr("third", item) or 0))
     assert ids(page) == [*expected, ITEMS[4]]
-    assert page.locator("table.items th:has-text('third')").get_attribute("aria-sort") == "descending"
-    page.locator("table.items th:has-text('third') button").click()
+    assert page.locator("#items .rows th:has-text('third')").get_attribute("aria-sort") == "descending"
+    page.locator("#items .rows th:has-text('third') button").click()
     assert ids(page) == [*expected[::-1], ITEMS[4]]
-    assert page.locator("table.items th[aria-sort=ascending]").count() == 1
-    page.locator("table.items th:has-text('second') button").click()
+    assert page.locator("#items .rows th[aria-sort=ascending]").count() == 1
+    page.locator("#items .rows th:has-text('second') button").click()
     assert ids(page)[0] == ITEMS[9]  # infinite
-    page.locator("select[name=rows]").select_option("20")
 
 
 def test_filters_narrow_items_and_tell_their_means(page: Any) -> None:
@@ -97,7 +98,7 @@ def test_filters_narrow_items_and_tell_their_means(page: Any) -> None:
     assert f"{mean:.2f} dB" in page.locator(".shown-means").inner_text()
     assert "not the published scores" in page.locator(".shown-means").inner_text()
     page.locator("[name=low]").fill("9")
-    assert "No item passes these filters." in page.locator("table.items tbody").inner_text()
+    assert "No item passes these filters." in page.locator("#items .rows tbody").inner_text()
 
 
 def test_words_and_text_filter_too(page: Any) -> None:
@@ -110,20 +111,26 @@ def test_words_and_text_filter_too(page: Any) -> None:
     assert {"k1", "k2", "k3"} <= set(ids(page))
     page.locator("[name=text]").fill("C & <I>woods, ÉTÉ")
     assert sorted(ids(page)) == ["c1", "c3"]  # c2 does not say where it comes from
-    assert page.locator("table.items tbody .source").first.inner_text() == "c & <i>woods, été.mp4"
-    page.locator("table.items tbody button.item").first.click()
+    assert page.locator("#items .rows .from").first.inner_text() == "c & <i>woods, été.mp4"
+    page.locator("#items .item button").first.click()
     assert "c & <i>woods, été.mp4" in page.locator(".item-panel .facts").inner_text()
     page.locator(".item-panel .close").click()
 
 
-def test_pages_hold_all_items_once(page: Any) -> None:
+def test_scrolling_comes_to_every_item(page: Any) -> None:
     page.locator("[name=order]").select_option("dataset")
-    page.locator("[data-page='1']").click()
-    assert ids(page) == ITEMS[20:]
-    assert page.locator(".page-words").inner_text() == "21–36 of 36"
-    assert page.locator("[data-page='1']").is_disabled()
-    page.locator("[data-page='-1']").click()
-    assert ids(page) == ITEMS[:20]
+    page.set_viewport_size({"width": 1280, "height": 600})
+    rows = page.locator("#items .rows")
+    page.wait_for_function(f"() => document.querySelectorAll('#items tr[data-item]').length < {len(ITEMS)}")
+    assert rows.locator("table").get_attribute("aria-rowcount") == str(len(ITEMS) + 1)
+    seen = ids(page)
+    assert len(seen) < len(ITEMS)
+    rows.evaluate("rows => rows.scrollTo(0, rows.scrollHeight)")
+    page.wait_for_function("id => [...document.querySelectorAll('#items .item button')].at(-1).textContent === id", arg=ITEMS[-1])
+    assert list(dict.fromkeys([*seen, *ids(page)])) == ITEMS
+    rows.evaluate("rows => rows.scrollTo(0, 0)")
+    page.wait_for_function("id => document.querySelector('#items .item button').textContent === id", arg=ITEMS[0])
+    page.set_viewport_size({"width": 1280, "height": 900})
 
 
 def test_the_csv_holds_what_is_shown(page: Any, tmp_path: Path) -> None:
@@ -169,7 +176,11 @@ def test_rho_is_spearmans_and_a_dot_chooses_its_item(page: Any) -> None:
 
 def test_the_values_of_an_item_claim_no_more_than_the_table(page: Any) -> None:
     """A reference is never the best, and of few sources nothing is."""
-    usual = page.evaluate("({ bold: page.data.items.bold, contenders: page.data.items.contenders })")
+    usual = {"bold": True, "contenders": 3}
+    set_facts = """({ bold, contenders }) => {
+      Object.assign(page.items.items, { bold });
+      page.items.items.methods.forEach((one, place) => { one.reference = place >= contenders; });
+    }"""
     words, best = "Every value of the item", "; the best of a row is bold"
     page.locator("[name=text]").fill("a3")
     [first, second, third] = [f"{psnr(method, 'a3') or 0:.2f}" for method in METHODS]
@@ -181,22 +192,22 @@ def test_the_values_of_an_item_claim_no_more_than_the_table(page: Any) -> None:
         ({"contenders": 2}, [first], words + best + "."),
         ({"contenders": 1}, [], words + best + "."),
     ):
-        page.evaluate("facts => Object.assign(page.data.items, facts)", {**usual, **facts})
-        page.locator("table.items button.item").click()
+        page.evaluate(set_facts, {**usual, **facts})
+        page.locator("#items .item button").click()
         assert page.locator(".item-panel tbody tr:first-child td b").all_inner_texts() == bold
-        assert page.locator("table.items tbody tr td b").all_inner_texts() == bold
+        assert page.locator("#items .rows td.n b").all_inner_texts() == bold
         assert page.locator(".item-panel caption").inner_text() == caption
-    page.evaluate("usual => Object.assign(page.data.items, usual)", usual)
+    page.evaluate(set_facts, usual)
     page.locator(".item-panel .close").click()
 
 
 def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, report: ReportFiles) -> None:
     page.locator("[name=text]").fill("h2")
-    page.locator("table.items button.item").click()
+    page.locator("#items .item button").click()
     page.locator(".item-panel a.show").click()
     assert "Asked for" in page.locator(".exhibit:visible figcaption").inner_text()
     page.locator("[name=text]").fill("")
-    hidden = page.locator("table.items tbody tr:not(:has(.plays)) button.item").first
+    hidden = page.locator("#items tr[data-item]:not(:has(.plays)) .item button").first
     name = hidden.inner_text()
     hidden.click()
     assert f"--show {name}" in page.locator(".item-panel").inner_text()
@@ -205,70 +216,100 @@ def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, r
 
 
 def frame_of(page: Any, frame: int) -> None:
-    page.locator(".scrub").fill(str(frame))
-    page.wait_for_function("frame => document.querySelector('.clock').dataset.frame === String(frame)", arg=frame)
+    page.evaluate(f"frame => {PLAYER}.clock.seek(frame)", frame)
+    page.wait_for_function(f"frame => {PLAYER}.clock.frame === frame && {PLAYER}.clock.wanted === null", arg=frame)
 
 
-def test_the_wipe_shows_both_sides_at_the_frame(page: Any, tmp_path: Path) -> None:
+def test_the_wipe_shows_any_two_pictures_at_the_frame(page: Any, tmp_path: Path) -> None:
     page.locator("#gallery").scroll_into_view_if_needed()
-    page.locator("[data-switch=outline]").click()
-    page.locator("[data-switch=wipe]").click()
-    divider = page.locator(".divider")
-    assert page.get_by_role("slider", name="Divider").is_visible()
+    page.locator(f"{ROOM} .control.outline").click()
+    page.locator(f"{ROOM} .control.wipe").click()
+    canvas = page.locator(f"{ROOM} .pane.main canvas").first
 
     def bars(row_share: float) -> int:
-        data_url = page.locator(".wipe-stage canvas").evaluate("canvas => canvas.toDataURL('image/png')")
+        page.wait_for_timeout(50)  # it is drawn at the next repaint
+        data_url = canvas.evaluate("canvas => canvas.toDataURL('image/png')")
         (tmp_path / "wipe.png").write_bytes(base64.b64decode(data_url.split(",")[1]))
         return read_bars(video.read_image(tmp_path / "wipe.png"), row_share=row_share)
 
+    def wipe_at() -> float:
+        return float(page.evaluate(f"{PLAYER}.view.wipeAt"))
+
     frame_of(page, 11)  # bars 1, 2 and 4 of five: 11 = 0b01011
-    divider.press("End")
-    assert (bars(0.2), bars(0.77)) == (11, 0)  # truth has no bars in its lower half
-    divider.press("Home")
-    assert (bars(0.2), bars(0.77)) == (11, 11)
-    for _ in range(5):
-        divider.press("PageUp")
-    divider.press("ArrowLeft")
-    assert divider.input_value() == "49"
-    assert bars(0.77) == 11 & 0b11000  # the left half is the truth's: no bar there
-    assert page.locator(".clock").get_attribute("data-frame") == "11"  # arrows moved the divider alone
-    box = page.locator(".wipe-stage").bounding_box()
-    page.mouse.move(box["x"] + 5, box["y"] + box["height"] / 2)
+    for _ in range(10):
+        page.keyboard.press("]")
+    assert wipe_at() == 1
+    assert (bars(0.2), bars(0.77)) == (11, 11)  # the result alone
+    for _ in range(20):
+        page.keyboard.press("[")
+    assert wipe_at() == 0
+    assert (bars(0.2), bars(0.77)) == (11, 0)  # the truth has no bars in its lower half
+    for _ in range(8):
+        page.keyboard.press("]")
+    assert bars(0.77) == 11 & 0b00011  # the right part is the truth's: no bar there
+    assert page.evaluate(f"{PLAYER}.clock.frame") == 11
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2)
     page.mouse.up()
-    assert abs(int(divider.input_value()) - 80) <= 1
-    page.get_by_role("button", name="Swap").click()
-    assert "Truth" in str(page.locator(".wipe-stage canvas").get_attribute("aria-label")).split("right")[0].split("left")[1]
-    page.locator("[data-switch=wipe]").click()
-    assert page.locator(".wipe").is_hidden()
-    page.locator("[data-switch=outline]").click()
+    assert abs(wipe_at() - 0.8) <= 0.02
+    page.locator(f"{ROOM} .against").select_option(label="over Input")
+    assert page.locator(f"{ROOM} .pane.main .name").first.inner_text().endswith(" | Input")
+    page.locator(f"{ROOM} .control.wipe").click()
+    assert page.locator(f"{ROOM} .against").is_hidden()
+    page.locator(f"{ROOM} .control.outline").click()
+
+
+def test_a_close_up_follows_the_hole_until_it_is_dragged(page: Any) -> None:
+    page.locator("#gallery").scroll_into_view_if_needed()
+    canvas = page.locator(f"{ROOM} .pane.main canvas").first
+    page.keyboard.press("z")
+    middle = page.evaluate(f"{PLAYER}.view.window.y * (1 - 1 / 3) + 1 / 6")
+    assert middle == pytest.approx(page.evaluate(f"Math.min({PLAYER}.view.card.centres[0][1], 1 - 1 / 6)"), abs=0.01)
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 60)
+    page.mouse.up()
+    assert page.evaluate(f"{PLAYER}.view.window.y * (1 - 1 / 3) + 1 / 6") < middle
+    page.keyboard.press("z")
+
+
+def test_a_name_too_long_for_one_line_goes_on_in_a_second(page: Any) -> None:
+    name = page.locator(f"{ROOM} .pane.main .name").first
+    assert name.inner_text() == METHODS[0]
+    assert name.evaluate("one => one.scrollWidth <= one.clientWidth && one.scrollHeight <= one.clientHeight + 1")
 
 
 def test_the_plot_over_time_seeks_and_tells_the_values_of_the_frame(page: Any) -> None:
-    page.locator(".exhibit:visible .traces").scroll_into_view_if_needed()
-    box = page.locator(".exhibit:visible .chart").bounding_box()
+    traces = page.locator(".traces")
+    traces.scroll_into_view_if_needed()
+    box = traces.locator("canvas").bounding_box()
     page.mouse.click(box["x"] + box["width"] * 8 / (FRAMES - 1), box["y"] + box["height"] / 2)
-    page.wait_for_function("() => document.querySelector('.clock').dataset.frame === '8'")
-    readout = page.locator(".exhibit:visible .readout").inner_text()
-    assert "Frame 9" in readout
-    page.locator(".exhibit:visible .frame-values summary").click()
-    row = page.locator(".exhibit:visible .frame-values tbody tr").nth(8).inner_text().split()
+    page.wait_for_function(f"() => {PLAYER}.clock.frame === 8")
+    readout = traces.locator(".curves-told").inner_text()
+    assert readout.startswith("Frame 9 · PSNR in the hole (dB)")
+    traces.locator(".frame-values summary").click()
+    row = traces.locator(".frame-values tbody tr").nth(8).inner_text().split()
     assert row[0] == "9"
-    assert f"{row[1]} dB" in readout
+    assert row[1] in readout
     page.locator("input[value=ssim]").check()
-    assert page.locator(".exhibit:visible .axis select").input_value() == "ssim/hole"
+    assert traces.locator("select").input_value() == "ssim/hole"
     page.locator("input[value=psnr]").check()
     page.locator("input[value=frame]").check()
-    assert page.locator(".exhibit:visible .axis select").input_value() == "error"
-    assert "no values by frame" in page.locator(".exhibit:visible .trace-note").inner_text()
+    assert traces.locator("select").input_value() == "error"
+    assert "no values by frame" in traces.locator(".trace-note").inner_text()
+    traces.locator("select").select_option("ssim/hole")
+    assert "SSIM" in traces.locator(".curves-told").inner_text()
+    assert traces.locator(".trace-note").inner_text() == ""
     page.locator("input[value=hole]").check()
-    page.locator(".exhibit:visible .frame-values summary").click()
+    traces.locator(".frame-values summary").click()
 
 
 def test_keys_are_listed_and_reach_everything(page: Any) -> None:
     page.locator("body").press("?")
-    assert "two pictures" in page.locator("[data-switch=wipe]").get_attribute("title").lower()
+    assert "wipe" in page.locator(f"{ROOM} .control.wipe").get_attribute("aria-label").lower()
     assert page.locator(".keys-dialog").is_visible()
     page.keyboard.press("Escape")
     assert page.locator(".keys-dialog").is_hidden()
@@ -277,7 +318,7 @@ def test_keys_are_listed_and_reach_everything(page: Any) -> None:
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.className || document.activeElement.name || ''"))
-    assert {"sort", "item", "order", "slice"} <= {word for name in reached for word in name.split()}
+    assert {"sort", "order", "slice"} <= {word for name in reached for word in name.split()}
 
 
 def test_facts_are_copied(opened: OpenPage, page: Any) -> None:
@@ -293,7 +334,7 @@ def test_long_names_break_after_underscores_only(browser: Any, report: ReportFil
     assert narrow.sticks_out() <= 0
     lines = narrow.page.evaluate(
         """() => [...document.querySelectorAll(
-            '.exhibit.open .label .name, .ranks li :is(span, b), .scores:not([hidden]) thead .name')]
+            '.gallery .caption .name, .ranks li :is(span, b), .scores:not([hidden]) thead .name')]
           .filter((name) => name.offsetParent).map((name) => {
             const range = document.createRange();
             const tops = new Map();
@@ -319,9 +360,9 @@ def test_nothing_went_wrong_and_nothing_was_fetched(opened: OpenPage, report: Re
 def test_axe_finds_nothing_serious(browser: Any, report: ReportFiles, scheme: str) -> None:
     tab = OpenPage(browser, report.page.as_uri(), color_scheme=scheme)
     unfold(tab.page)
-    tab.page.locator("table.items button.item").first.click()
+    tab.page.locator("#items .item button").first.click()
     if scheme == "light":
-        tab.page.locator("[data-switch=wipe]").click()
+        tab.page.locator(f"{ROOM} .control.wipe").click()
     assert serious_findings(tab.page, colours_only=scheme == "dark") == []
     assert tab.complaints == []
     tab.context.close()
@@ -357,7 +398,7 @@ def test_without_scripts_the_first_items_are_there(browser: Any, report: ReportF
     tab = OpenPage(browser, report.page.as_uri(), java_script_enabled=False)
     tab.page.locator("#items summary").first.click()
     assert tab.page.locator("table.items tbody tr:visible").count() == len(ITEMS)
-    assert tab.page.locator(".filters:visible, .pager:visible, .wipe:visible, button.copy:visible").count() == 0
+    assert tab.page.locator(".filters:visible, .pager:visible, .player-room:visible, button.copy:visible").count() == 0
     tab.context.close()
 
 

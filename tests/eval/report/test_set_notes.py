@@ -118,8 +118,7 @@ def test_tiles_show_no_number_of_a_whole_slice() -> None:
     media = FlatMedia(frames=3)
     [(exhibit, _)] = make_exhibits(choices, media, methods=results.methods, rates=dict.fromkeys(ITEMS, 10.0))
     [figure] = parts_of(results, [exhibit], title="Sets")["figures"]
-    values = [(quantity, text) for tile in figure["tiles"] for quantity, text in tile["scores"]]
-    assert values == [(PSNR, "30.00 dB"), (PSNR, "20.00 dB")]
+    assert list(figure["sheet"]["values"].values()) == [{PSNR.key: "30.00 dB"}, {PSNR.key: "20.00 dB"}]
 
 
 def test_files_carry_sizes() -> None:

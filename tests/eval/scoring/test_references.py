@@ -132,7 +132,7 @@ def test_the_report_marks_it(tmp_path: Path) -> None:
     assert tiles
     assert not any("<b>" in tile for tile in tiles)
     drawn = json.loads(re.search(r'id="page-data">(.*?)</script>', page)[1])  # type: ignore[index]
-    assert (drawn["references"], drawn["items"]["contenders"]) == (["blank"], 2)
+    assert (drawn["references"], [one["reference"] for one in drawn["items"]["methods"]]) == (["blank"], [False, False, True])
 
 
 def test_a_report_of_references_alone_is_still_a_page(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import importlib.util
 import os
 import weakref
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,25 @@ from scoring_probes import HEIGHT, NAME, WIDTH, Alone, calls, install, predictio
 from inpaintbench import video
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, WorkspaceError
+from inpaintbench.eval.flows import Dis
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.eval.scoring import score_item
 from inpaintbench.eval.scoring.score import Predicted, score
-from inpaintbench.eval.scoring.score_item import FEATURES_FOLDER
+from inpaintbench.eval.scoring.score_arrays import score_arrays
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.models.torch_networks import torch
-from inpaintbench.types import Dataset, Prediction, Score
+from inpaintbench.types import Dataset, Frames, Prediction, Score
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
 LEVELS = {"dark": 10, "middle": 90, "bright": 200}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the truth from another test."""
+    monkeypatch.setenv("INPAINTBENCH_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -94,7 +102,7 @@ def test_a_method_that_comes_later_is_measured_alone_and_finds_what_is_known_of_
     made = all_methods(tmp_path, items)
     run(tmp_path, items, made[:2])
     assert (calls(marks, "alone"), calls(marks, "truth")) == (4, 2)
-    assert len(list((tmp_path / "run" / FEATURES_FOLDER).glob("*.npy"))) == 2
+    assert len(list((tmp_path / "cache").rglob("*.npy"))) == 2
     later = run(tmp_path, items, made)
     assert calls(marks, "alone") == 6  # the new method alone
     assert calls(marks, "together item ? 1") == 2
@@ -104,13 +112,39 @@ def test_a_method_that_comes_later_is_measured_alone_and_finds_what_is_known_of_
     assert later == fresh
 
 
+def test_flow_is_estimated_once_for_each_pair_of_a_truth(tmp_path: Path, items: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the number of items, methods, runs and calls."""
+    fields: list[int] = []
+    estimated = Dis.coarse
+
+    def counted(self: Dis, one: Frames, other: Frames, compute: Compute) -> Any:
+        fields.append(len(one))
+        return estimated(self, one, other, compute)
+
+    monkeypatch.setattr(Dis, "coarse", counted)
+    truths = len({row["truth_rgb_sha256"] for row in items.items})
+    again = tuple({**row, "item_id": f"{row['item_id']} again"} for row in items.items)
+    how: dict[str, Any] = {"protocol": "devil/corrected", "metrics": ["warp_error"]}
+    values = []
+    for folder in ("run", "other run"):
+        made = all_methods(tmp_path, items, run_folder=folder)
+        for one in made:
+            one.predictions.extend([replace(row, item_id=f"{row.item_id} again") for row in one.predictions])  # type: ignore[attr-defined]
+        for methods in (made[:2], made):
+            values.append(run(tmp_path, replace(items, items=(*items.items, *again)), methods, run_folder=folder, **how))
+    assert values[1] == values[3]
+    frames = video.read_frames(tmp_path / "data" / items.items[0]["truth_file_name"])
+    score_arrays(frames, np.ones(frames.shape[:3], np.bool_), frames, metrics=["warp_error"])
+    assert sum(fields) == truths * (len(frames) - 1) * 2 > 0
+
+
 def test_arrays_of_the_truth_that_a_crash_tore_are_made_again(
     tmp_path: Path, marks: Path, items: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(monkeypatch, marks, "probe_together")
     made = all_methods(tmp_path, items)
     before = run(tmp_path, items, made[:1])
-    for path in (tmp_path / "run" / FEATURES_FOLDER).glob("*.npy"):
+    for path in (tmp_path / "cache").rglob("*.npy"):
         path.write_bytes(path.read_bytes()[:-2])
     after = run(tmp_path, items, [made[0], *made[1:]])
     assert calls(marks, "truth") == 4

@@ -8,7 +8,7 @@ from pathlib import Path
 from inpaintbench.compute import Compute
 from inpaintbench.contracts import outcomes
 from inpaintbench.types import Frames, Joint
-from inpaintbench.wings.chalearn.contracts.pose_estimator import CHECKS, ITEM
+from inpaintbench.wings.chalearn.contract import CHECKS, ITEM
 from inpaintbench.wings.chalearn.poses import PoseEstimator, Stored
 
 

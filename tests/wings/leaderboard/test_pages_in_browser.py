@@ -62,7 +62,7 @@ def test_after_sorting_in_a_narrow_window_all_is_still_well(browser: Any, site: 
 
 def test_of_22_slices_those_that_tell_most_are_seen_whole_at_1280_pixels(browser: Any, tmp_path: Path) -> None:
     write_dataset(tmp_path / "data", places=20)
-    workspace = run_methods(tmp_path / "data", tmp_path / "run")
+    workspace = run_methods(tmp_path / "data", tmp_path / "run", metrics=["psnr", "ssim", "mse", "hole_sharpness"])
     for label in METHODS:
         submit(workspace, tmp_path / "data", label, tmp_path / "submissions" / f"{label}.zip")
     board = gather(tmp_path / "submissions", root=tmp_path / "data", protocol=PROTOCOLS.get(PROTOCOL), trusted=True)
@@ -78,6 +78,8 @@ def test_of_22_slices_those_that_tell_most_are_seen_whole_at_1280_pixels(browser
     tab.page.locator("#slices summary:visible").click()
     tab.page.locator("#slices .picker[open] input:not(:checked)").first.check()
     assert heads.count() == 8
+    shown = tab.page.locator(".standings:visible thead th:visible").all_inner_texts()
+    assert [words.split()[0] for words in shown] == ["Method", "Mean", "PSNR", "SSIM", "MSE", "Sharpness"]
     assert (tab.complaints, tab.sticks_out()) == ([], 0)
     tab.context.close()
 
@@ -99,12 +101,15 @@ def test_clips_of_two_methods_meet_under_a_wipe_and_one_that_brought_none_says_s
     tab = OpenPage(browser, site.as_uri())
     tab.page.get_by_role("link", name="Clips").click()
     figure = tab.page.locator(".exhibit:visible")
+    figure.first.wait_for()
     assert figure.count() == 1
-    assert figure.locator(".tile canvas").count() == 4  # truth, input, and two of three methods
+    assert tab.page.locator(".gallery .pane canvas").count() == 4  # truth, input, and two of three methods
     assert figure.locator(".absent").count() == 1
-    tab.page.get_by_role("button", name="Wipe").click()
-    sides = tab.page.locator(".wipe select")
-    assert tab.page.locator(".wipe-stage canvas").is_visible()
-    assert sides.nth(0).input_value() != sides.nth(1).input_value()
+    tab.page.locator(".gallery .control.wipe").click()
+    names = tab.page.locator(".gallery .pane:visible .name")
+    over = tab.page.locator(".gallery .against")
+    first, second = [label for label in over.locator("option").all_inner_texts() if label.startswith("over ")][1:3]
+    over.select_option(label=second)
+    assert f"{first.removeprefix('over ')} | {second.removeprefix('over ')}" in names.all_inner_texts()
     assert tab.complaints == []
     tab.context.close()

@@ -240,6 +240,7 @@ def test_programs_that_grow_masks_again_are_known_by_their_layout(dataset: Datas
     specs = [
         MethodSpec("telea", "telea"), MethodSpec("plain", "command", {"layout": "plain"}),
         MethodSpec("propainter", "command", {"layout": "propainter"}),
+        MethodSpec("grown", "command", {"layout": "propainter-grown"}),
     ]  # fmt: skip
     grown = replace(dataset, recipe={**dataset.recipe, "dilations": 4})
     assert _grown_twice(specs, grown) == {"propainter": "grows the masks once more (cross 4)"}

@@ -56,7 +56,8 @@ class Limits:
     body_bytes: int = 65_536
     body_seconds: float = 10.0
     """For a body to arrive."""
-    url_characters: int = 2_048
+    url_characters: int = 4_096
+    """A signed link has about 1,500 of them."""
     headers: int = 64
 
 
@@ -95,12 +96,14 @@ def parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None
         return None
 
 
-def network_of(address: str) -> str:
-    """The key of a client address: IPv4 as it is, IPv6 by its /64, which one client owns as a whole."""
+def network_of(address: str, *, ipv4_bits: int = 32) -> str:
+    """The key of a client address: IPv4 as it is or by fewer bits, IPv6 by its /64, which one client owns as a whole."""
     known = parsed(address)
-    if isinstance(known, ipaddress.IPv6Address):
-        return str(known.ipv4_mapped or ipaddress.ip_network((known, 64), strict=False))
-    return address if known is None else str(known)
+    if known is None:
+        return address
+    plain = getattr(known, "ipv4_mapped", None) or known
+    bits = ipv4_bits if isinstance(plain, ipaddress.IPv4Address) else 64
+    return str(ipaddress.ip_network((plain, bits), strict=False).network_address) + f"/{bits}" * (bits < plain.max_prefixlen)
 
 
 async def read_body(receive: Receive, *, limits: Limits) -> bytes | None:
@@ -161,7 +164,7 @@ class Forwarded:
 
         The left of the list is whatever the client wrote. A list that is malformed or too long counts as none.
         """
-        if not self._trusts(peer):
+        if not self.trusts(peer):
             return peer
         hops = [hop.strip() for line in headers.getlist("x-forwarded-for") for hop in line.split(",")]
         if not 0 < len(hops) <= _MOST_HOPS:
@@ -169,16 +172,17 @@ class Forwarded:
         for hop in reversed(hops):
             if parsed(hop) is None:
                 return peer
-            if not self._trusts(hop):
+            if not self.trusts(hop):
                 return hop
         return hops[0]
 
     def scheme(self, headers: Headers, *, peer: str, scheme: str) -> str:
         """``http`` or ``https`` as the browser sees it; ``scheme`` is that of the connection."""
         said = headers.getlist("x-forwarded-proto")
-        return said[0] if self._trusts(peer) and len(said) == 1 and said[0] in ("http", "https") else scheme
+        return said[0] if self.trusts(peer) and len(said) == 1 and said[0] in ("http", "https") else scheme
 
-    def _trusts(self, address: str) -> bool:
+    def trusts(self, address: str) -> bool:
+        """Return whether an address is that of a proxy in front."""
         known = parsed(address)
         plain = getattr(known, "ipv4_mapped", None) or known
         return plain is not None and any(plain in network for network in self._trusted)

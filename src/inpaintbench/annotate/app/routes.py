@@ -14,6 +14,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +65,7 @@ STATIC = Path(__file__).parent / "static"
 # Where the app serves the player's own, below those of the page.
 PLAYER_MODULES = "/static/player"
 # The player's component comes after the box, and moves into it. No `${value}`: Gradio would draw the page anew with every value.
-HTML = asset("annotate/app/rater.html") + "@children"
+HTML = f"{render('annotate/app/rater.html')}@children"
 CSS = player.BASICS
 JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element));"""
 HEAD = render(
@@ -79,30 +80,48 @@ HEAD = render(
 
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _LOG = logging.getLogger(__name__)
-# Path, rater id, body.
-RaterApi = Callable[[str, str, bytes], Response]
+# Path, rater id, body, what the browser calls itself, and the client's address.
+RaterApi = Callable[[str, str, bytes, str, str], Response]
+# Others say that they are Chrome or Safari too.
+_BROWSERS = {
+    "Edge": r"Edg/(\d{1,5})", "Opera": r"OPR/(\d{1,5})", "Samsung": r"SamsungBrowser/(\d{1,5})",
+    "Firefox": r"(?:Firefox|FxiOS)/(\d{1,5})", "Chrome": r"(?:Chrome|CriOS)/(\d{1,5})", "Safari": r"Version/(\d{1,5}).*Safari",
+}  # fmt: skip
 # Proxies are named by their content, so a cached one is never out of date.
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
-def rater_api(desk: Desk, *, erase: Callable[[str], object]) -> RaterApi:
-    """``POST /api/work|answers|skips|undos|steps``: path, rater and body to a response. ``erase`` forgets who somebody is.
+def browser_of(agent: str) -> str:
+    """Name and main version, as ``Chrome 130``; nothing else of what a browser says of itself."""
+    found = ((name, re.search(pattern, agent)) for name, pattern in _BROWSERS.items())
+    return next((f"{name} {said[1]}" for name, said in found if said), "other")
+
+
+def rater_api(
+    desk: Desk, *, ended: Callable[[str, bool], object], agreeing: Callable[[str, str], AbstractContextManager[None]]
+) -> RaterApi:
+    """``POST /api/work|answers|skips|undos|steps``: path, rater, body, browser and address to a response.
+
+    ``ended`` is told of a stranger whose part has ended, and whether they withdrew; ``agreeing`` is entered while
+    somebody agrees to take part, with the address from which they do.
 
     No routes of FastAPI: its layers take several times as long as storing an answer.
     """
-    taken = {"/api/answers": desk.answer, "/api/skips": desk.skip, "/api/undos": desk.undo}
+    taken: Mapping[str, Callable[[str, dict[str, Any]], dict[str, Any]]] = {
+        "/api/work": desk.work, "/api/answers": desk.answer, "/api/skips": desk.skip, "/api/undos": desk.undo,
+        "/api/steps": desk.step,
+    }  # fmt: skip
 
-    def respond(path: str, rater_id: str, body: bytes) -> Response:
+    def respond(path: str, rater_id: str, body: bytes, agent: str, client: str) -> Response:
         try:
             fields = json_object(body)
-            if path in taken:
-                return JSONResponse(taken[path](rater_id, fields))
-            if path == "/api/steps":
-                reply = desk.step(rater_id, fields)
-                if fields.get("step") == "withdraw":
-                    erase(rater_id)
-                return JSONResponse(reply)
-            return JSONResponse(desk.work(rater_id, fields))
+            if isinstance(seen := fields.get("seen"), dict):
+                seen.setdefault("browser", browser_of(agent))
+            with agreeing(rater_id, client) if fields.get("step") == "consent" else nullcontext():
+                reply = taken[path](rater_id, fields)
+            if reply.get("work", reply)["status"] == "ended":
+                ended(rater_id, fields.get("step") == "withdraw")
+            return JSONResponse(reply)
         except (Refused, InputError, JournalUnavailable) as error:
             return told(error, as_page=False)
         except Exception:

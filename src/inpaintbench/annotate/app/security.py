@@ -1,7 +1,8 @@
 """The gate: an ASGI middleware in front of everything that refuses what the app does not need.
 
 In this order: sizes of address and headers, host, path and method, session, rate, role, origin, body. What passes carries the
-person in ``request.state.person`` and the body in ``request.state.body``, has no query string and no forwarding headers.
+person in ``request.state.person``, the body in ``request.state.body`` and the client's address in ``request.state.client``, has
+no query string and no forwarding headers.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ class Gate:
             peer = scope["client"][0] if scope.get("client") else ""
             origin = self._origin(scope, headers, scheme=self._forwarded.scheme(headers, peer=peer, scheme=scope["scheme"]))
             rule = self._rule(scope)
-            person = await self._person(rule, headers, client=self._forwarded.client(headers, peer=peer))
+            client = self._forwarded.client(headers, peer=peer)
+            person = await self._person(rule, headers, client=client)
             body = b""
             if person is None and rule.who is not allowed.Who.ANYBODY:
                 response = _to_login(rule)
@@ -98,7 +100,8 @@ class Gate:
         send = allowed.guarded(send, rule, delivery=self._delivery)
         if response is None and rule is not None and rule.who is allowed.Who.RATER and person is not None:
             loop = asyncio.get_running_loop()
-            response = await loop.run_in_executor(self._desk, self._api, scope["path"], person.rater_id, body)
+            agent = headers.get("user-agent", "")
+            response = await loop.run_in_executor(self._desk, self._api, scope["path"], person.rater_id, body, agent, client)
         if response is not None:
             await response(scope, receive, send)
             return
@@ -108,7 +111,8 @@ class Gate:
         kept = [(name, value) for name, value in scope["headers"] if not name.startswith(dropped)]
         if any(name == b"range" and b"," in value for name, value in kept):
             kept = [(name, value) for name, value in kept if name != b"range"]
-        query, state = scope["query_string"] if rule.query else b"", {**scope.get("state", {}), "person": person, "body": body}
+        query = scope["query_string"] if rule.query else b""
+        state = {**scope.get("state", {}), "person": person, "body": body, "client": client}
         cleaned = {**scope, "headers": kept, "query_string": query, "scheme": origin.partition(":")[0], "state": state}
         await self._app(cleaned, allowed.replayed(body, receive), send)
 

@@ -144,9 +144,13 @@ def serve(
         warn(sentence)
     # Gradio takes seconds to load: whatever can be wrong is found out before.
     study = studies.load(folder)
+    crowd = study.file.crowd
+    knows_networks = tls is not None or public_origin is None or bool(trusted_proxies)
+    if crowd is not None and not crowd.signed and crowd.places_a_network and not knows_networks and warn is not None:
+        warn("people of one network cannot be told apart from others behind a proxy; name it with --trusted-proxy")
     Origins(bound=host, public=public_origin)
     forwarded = Forwarded(trusted_proxies)
-    hosts = MTURK_HOSTS if study.file.crowd is not None and study.file.crowd.platform == "mturk" else ()
+    hosts = MTURK_HOSTS if crowd is not None and crowd.platform == "mturk" else ()
     delivery = Delivery(tls is not None or urlsplit(public_origin or "").scheme == "https", tuple(embed), hosts)
     for origin in embed:
         Origins(public=origin)
@@ -175,11 +179,14 @@ def serve(
             from inpaintbench.annotate.app.server import make_app, run
         app = make_app(
             study, folder, journal=journal, took_part=took_part, public_origin=public_origin, delivery=delivery,
-            forwarded=forwarded, bound=host, limits=limits,
+            forwarded=forwarded, bound=host, limits=limits, knows_networks=knows_networks,
         )  # fmt: skip
         number = listening.getsockname()[1]
         address = f"{'http' if tls is None else 'https'}://{f'[{host}]' if ':' in host else host}:{number}"
-        run(app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address))
+        run(
+            app, listening, tls=tls, head_seconds=limits.head_seconds, started=lambda: ready(public_origin or address),
+            is_proxy=forwarded.trusts,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -201,7 +208,7 @@ def _took_part(study: Study, journal: Journal, url: URL) -> Iterator[Callable[[A
             book = journal if together else stack.enter_context(Journal(place(None, folder)))
             people = Participants(book)
             try:
-                people.has_come(other.study_id, Arrival("link", ""))
+                people.rater_of(other.study_id, Arrival("link", ""))
             except Closed as error:
                 raise InputError(
                     f"crowd.exclude_studies names {str(folder)!r}, which was closed: nobody can tell any more who took part in it"

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import signal
 import socket
 import threading
 import time
-from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import gradio as gr
-import h11
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from inpaintbench.annotate import crowd as crowds
 from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
 from inpaintbench.annotate.app.allowed import Buckets, Delivery, Forwarded, Limits, Origins, Rate, network_of
-from inpaintbench.annotate.app.routes import answer_errors, file_routes, opened, rater_api, refusal, sentence_page, session_routes
+from inpaintbench.annotate.app.connections import IDLE_SECONDS, MOST_CONNECTIONS, protocol
+from inpaintbench.annotate.app.routes import (
+    answer_errors,
+    file_routes,
+    opened,
+    rater_api,
+    refusal,
+    sentence_page,
+    session_routes,
+    token_of,
+)
 from inpaintbench.annotate.app.security import Gate
-from inpaintbench.annotate.desk.desk import Desk
+from inpaintbench.annotate.app.signed import TOKEN, KeySet, KeysUnavailable, check
+from inpaintbench.annotate.desk.desk import Desk, Refused
 from inpaintbench.annotate.journal.accounts import Names, People
-from inpaintbench.annotate.journal.participants import Arrival, Closed, Participant, Participants
+from inpaintbench.annotate.journal.participants import Arrival, Closed, Participant, Participants, Taken, Unproven
 from inpaintbench.annotate.player import ComparisonPlayer
 from inpaintbench.errors import InputError
 
@@ -47,17 +56,27 @@ if TYPE_CHECKING:
 
 # Of all strangers together: each arrival is a transaction.
 _ARRIVALS = Rate(50, 200)
+_TAKEN = (
+    "somebody else came with this session of the platform before; open the study from the platform's own page, or write to "
+    "whoever runs the study"
+)
 _TOOK_PART = (
     "you took part in another study of ours, and this one needs people who have not; nothing is stored of you. Please return "
     "your place where you found the study"
 )
+_UNPROVEN = (
+    "somebody came with this id before; go on in the browser in which you began, where your code is too, or write to whoever "
+    "runs the study"
+)
+# Bits of an IPv4 address that people of one network share, such as those of a house or a company.
+_IPV4_BITS = 24
 # Parameters of an address; platforms send three or four.
 _MOST_PARAMETERS = 16
 
 
 def arrival_routes(
-    study: Study, crowd: crowds.Crowd, *, participants: Participants, desk: Desk, opened: Callable[[Session], Response],
-    took_part: Callable[[Arrival], bool] = lambda _: False,
+    study: Study, crowd: crowds.Crowd, *, participants: Participants, desk: Desk, people: People,
+    opened: Callable[[Session], Response], took_part: Callable[[Arrival], bool] = lambda _: False,
 ) -> APIRouter:  # fmt: skip
     """``GET /enter``.
 
@@ -66,37 +85,69 @@ def arrival_routes(
         crowd: what the study says of them.
         participants: who has come.
         desk: told of arrivals.
+        people: know whose session a browser has.
         opened: makes the answer that carries a session.
         took_part: tells who took part in a study whose people are not taken here.
     """
     router, platform = APIRouter(), crowds.platform_of(crowd)
-    everybody = Buckets(_ARRIVALS)
+    everybody, keys = Buckets(_ARRIVALS), KeySet(crowd.keys)
 
     @router.get("/enter")
     def enter(request: Request) -> Response:
         def no(status: int, sentence: str) -> Response:
             return refusal(status, sentence, as_page=True)
 
-        if everybody.wait_seconds("", now=time.monotonic()):
-            return no(429, "too many people come at once; reload this page in a moment")
         try:
             given = identifiers(request.url.query, platform, mturk=crowd.platform == "mturk")
             if given is None:
                 return sentence_page(study.file.title, study.file.welcome or "Accept the task to begin.")
+            if crowd.signed:
+                check_link(request, given, platform, keys)
+            if crowd.study_id and given.get("study") != crowd.study_id:
+                return no(403, "this link is of another study of the platform")
+            if everybody.wait_seconds("", now=time.monotonic()):  # after that: invented ids keep nobody out
+                return no(429, "too many people come at once; reload this page in a moment")
             arrival = Arrival(crowd.platform, **given)
-            if not participants.has_come(study.study_id, arrival) and took_part(arrival):
+            rater_id = participants.rater_of(study.study_id, arrival)
+            if rater_id is None and took_part(arrival):
                 return no(403, _TOOK_PART)
-            session = participants.arrive(study.study_id, arrival, at=time.time())
+            token = token_of(request.headers)
+            person = people.who(token, at=time.time()) if token is not None else None
+            session = participants.arrive(
+                study.study_id, arrival, at=time.time(), signed=crowd.signed,
+                browser_of=person.rater_id if person is not None and person.study_id == study.study_id else "",
+                over=bool(rater_id) and desk.is_over(str(rater_id)),
+                holds=lambda other: desk.is_owed(other) or other in desk.at_work(),
+            )  # fmt: skip
         except InputError as error:
             return no(400, str(error))
+        except KeysUnavailable as error:
+            return no(503, str(error))
         except Closed:
             return no(403, "this study is closed and takes nobody any more")
+        except Unproven:
+            return no(403, _UNPROVEN)
+        except Taken:
+            return no(403, _TAKEN)
         if session is None:
             return no(403, "you have withdrawn from this study")
         desk.arrive(session.person.rater_id)
         return opened(session)
 
     return router
+
+
+def check_link(request: Request, given: Mapping[str, str], platform: crowds.Platform, keys: KeySet) -> None:
+    """Check that the platform signed the identifiers of an address, for this server.
+
+    Raises:
+        InputError: it did not.
+        KeysUnavailable: its keys cannot be had now.
+    """
+    names = {"participant": platform.participant, "session": platform.session, "study": platform.study}
+    said = {names[field]: value for field, value in given.items()}
+    tokens = [value for name, value in parse_qsl(request.url.query) if name == TOKEN]
+    check("".join(tokens), said, keys, origin=f"{request.url.scheme}://{request.url.netloc}")
 
 
 def identifiers(query: str, platform: crowds.Platform, *, mturk: bool = False) -> dict[str, str] | None:
@@ -122,7 +173,8 @@ def identifiers(query: str, platform: crowds.Platform, *, mturk: bool = False) -
             raise InputError(f"{name} {times} in this address; open the study from the platform's own page")
         if values and crowds.PLACEHOLDER.match(values[0]):
             raise InputError(f"{name} was not filled in by the platform; whoever runs the study must mend its address there")
-        if values and not crowds.IDENTIFIER.fullmatch(values[0]):
+        form = platform.person if field == "participant" else platform.other
+        if values and not form.fullmatch(values[0]):
             raise InputError(f"{name} is no identifier; open the study from the platform's own page")
         found |= {field: "".join(values)} if name else {}
     if mturk:
@@ -164,6 +216,7 @@ def make_app(
     forwarded: Forwarded | None = None,
     bound: str = "127.0.0.1",
     limits: Limits = Limits(),  # noqa: B008 - frozen
+    knows_networks: bool = True,
 ) -> Gate:
     """The whole app of a study.
 
@@ -177,6 +230,7 @@ def make_app(
         forwarded: knows the proxies in front; none are believed by default.
         bound: host that the socket is bound to; the server answers to this name.
         limits: how fast and how much anybody may ask.
+        knows_networks: the addresses of clients are theirs, and not those of a proxy.
 
     Raises:
         InputError: ``public_origin`` is no origin.
@@ -186,20 +240,42 @@ def make_app(
     def back(rater_id: str, outcome: crowds.Outcome) -> Mapping[str, Any]:
         return {} if crowd is None else way_back(crowd, participants.of(study.study_id, rater_id), outcome)
 
-    desk = Desk(study, journal, name_of=Names(people, study.study_id), way_back=back)
+    def ended(rater_id: str, withdrew: bool) -> None:
+        if withdrew:
+            participants.erase(study.study_id, rater_id, keep_payment=desk.is_owed(rater_id))
+        with one_agrees:
+            participants.forget_networks(study.study_id, besides=desk.at_work)
+
+    @contextmanager
+    def agreeing(rater_id: str, client: str) -> Iterator[None]:
+        with one_agrees:
+            try:
+                participants.works_from(study.study_id, rater_id, network_of(client, ipv4_bits=_IPV4_BITS))
+                yield
+            except Closed as error:
+                raise Refused(403, "This study is closed and takes nobody any more.") from error
+            finally:
+                participants.forget_networks(study.study_id, besides=desk.at_work)
+
+    limited = crowd is not None and not crowd.signed and crowd.places_a_network > 0 and knows_networks
+    neighbours = partial(participants.neighbours, study.study_id) if limited else lambda _rater_id: frozenset[str]()
+    names, one_agrees = Names(people, study.study_id), threading.Lock()
+    desk = Desk(study, journal, name_of=names, way_back=back, neighbours=neighbours)
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     answer_errors(app)
     app.include_router(session_routes(study, people=people, delivery=delivery))
     if crowd is not None:
         enter = partial(opened, delivery=delivery)
-        arrivals = arrival_routes(study, crowd, participants=participants, desk=desk, opened=enter, took_part=took_part)
+        arrivals = arrival_routes(
+            study, crowd, participants=participants, desk=desk, people=people, opened=enter, took_part=took_part
+        )  # fmt: skip
         app.include_router(arrivals)
     app.include_router(file_routes(study, folder, desk=desk))
     app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=routes.HEAD)
     origins = Origins(bound=bound, public=public_origin)
-    api = rater_api(desk, erase=partial(participants.erase, study.study_id))
+    api = rater_api(desk, ended=ended, agreeing=agreeing if limited else lambda *_: nullcontext())
     return Gate(
         app, api=api, people=people, study_id=study.study_id, origins=origins, limits=limits,
         forwarded=forwarded or Forwarded(), delivery=delivery,
@@ -222,6 +298,9 @@ def rater_page(study: Study) -> gr.Blocks:
     ):
         ComparisonPlayer(modules=routes.PLAYER_MODULES, keys=False)
     return page
+
+
+_HOUR = 3600.0
 
 
 def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, head: str) -> None:
@@ -247,99 +326,12 @@ def _mount(app: FastAPI, page: gr.Blocks, folder: Path, *, path: str, head: str)
         theme=gr.themes.Base(font=["system-ui", "sans-serif"], font_mono=["ui-monospace", "monospace"]),
         head=head,
     )
+    # Nothing is queued here, and Gradio would look a thousand times a second whether anything is.
+    page._queue.sleep_when_free = page._queue.progress_update_sleep_when_free = _HOUR
 
 
 # Bytes of all headers of a request; browsers send about 1,000 here.
 HEADER_BYTES = 16_384
-# Connections at once; beyond them requests are answered with 503, so that memory stays bounded.
-MOST_CONNECTIONS = 1_000
-# A rater looks at a clip for longer than uvicorn's own 5 s, and a new connection costs the answer's latency.
-IDLE_SECONDS = 75
-# Connections of one client network whose head is still on its way, once they are older than `GRACE_SECONDS`; beyond it the
-# oldest goes. Browsers send theirs at once.
-MOST_WAITING = 32
-GRACE_SECONDS = 1.0
-
-
-class Waiting:
-    """Connections whose head has not arrived, by client network, the oldest first. For one thread."""
-
-    def __init__(self) -> None:
-        self._since: defaultdict[str, OrderedDict[_Protocol, float]] = defaultdict(OrderedDict)
-
-    def add(self, connection: _Protocol, network: str) -> None:
-        """One more; where these are too many the oldest are closed, once their time of grace is over."""
-        mine = self._since[network]
-        mine[connection] = time.monotonic()
-        if len(mine) > MOST_WAITING:
-            connection.loop.call_later(GRACE_SECONDS, self._thin, network)
-
-    def _thin(self, network: str) -> None:
-        mine: Mapping[_Protocol, float] = self._since.get(network, {})
-        latest = time.monotonic() - GRACE_SECONDS
-        late = [one for one, since in mine.items() if since <= latest]
-        for one in late[: max(0, len(mine) - MOST_WAITING)]:
-            one.close_unheard()
-
-    def remove(self, connection: _Protocol, network: str) -> None:
-        """Its head is there, or it is gone."""
-        mine = self._since.get(network)
-        if mine is not None:
-            mine.pop(connection, None)
-            if not mine:
-                del self._since[network]
-
-
-class _Protocol(H11Protocol):
-    """uvicorn's protocol with a time limit for heads. Without, a thousand half-sent ones keep everybody out."""
-
-    waiting: Waiting
-    head_seconds: float
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._deadline: asyncio.TimerHandle | None = None
-        self._network = ""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._network = network_of(self.client[0]) if self.client else ""
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        self._look()
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.conn.trailing_data[0]:  # the next head has begun already
-            self._look()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._heard()
-        super().connection_lost(exc)
-
-    def close_unheard(self) -> None:
-        """End a connection that has asked for nothing."""
-        self._heard()
-        self.transport.abort()
-
-    def _look(self) -> None:
-        if self.conn.their_state is h11.IDLE:
-            self._wait()
-        else:
-            self._heard()
-
-    def _wait(self) -> None:
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(self.head_seconds, self.close_unheard)
-            self.waiting.add(self, self._network)
-
-    def _heard(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-            self.waiting.remove(self, self._network)
 
 
 class _Server(uvicorn.Server):
@@ -368,6 +360,7 @@ class _Server(uvicorn.Server):
 
 def run(
     app: Gate, listening: socket.socket, *, tls: tuple[Path, Path] | None, head_seconds: float, started: Callable[[], None],
+    is_proxy: Callable[[str], bool] = lambda _: False,
 ) -> None:  # fmt: skip
     """Serve ``app`` until SIGINT or SIGTERM.
 
@@ -377,10 +370,16 @@ def run(
         tls: certificate chain and key, PEM; checked before.
         head_seconds: for the head of a request to arrive.
         started: called once, when the server answers.
+        is_proxy: tells whether an address is that of a proxy in front.
     """
+    # Files that browsers load are open too, and 1,024 is what systems give.
+    most, hardest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4 * MOST_CONNECTIONS if hardest == resource.RLIM_INFINITY else min(hardest, 4 * MOST_CONNECTIONS)
+    if 0 <= most < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hardest))
     config = uvicorn.Config(
         app,
-        http=type("Protocol", (_Protocol,), {"waiting": Waiting(), "head_seconds": head_seconds}),
+        http=protocol(head_seconds=head_seconds, is_proxy=is_proxy),
         ws="none",
         loop="asyncio",
         lifespan="on",

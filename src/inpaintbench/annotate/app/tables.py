@@ -118,7 +118,7 @@ def summary(overview: Mapping[str, Any], *, letters: bool = False) -> str:
     """Title, whether the study is done and why, and the numbers that matter, as HTML; ``letters``: methods have no names yet."""
     questions, raters = overview["questions"], overview["raters"]
     needed = sum(0 if question["done"] else max(0, question["needed"] - question["votes"]) for question in questions)
-    pace = overview["votes_last_hour"]
+    pace, at_work = overview["votes_last_hour"], sum(rater["at_work"] for rater in raters)
     alarming = {
         "paused by checks": sum(rater["paused"] for rater in raters),
         "items that do not play": len(overview["taken_out"]) + len(overview["reported_broken"]),
@@ -128,7 +128,9 @@ def summary(overview: Mapping[str, Any], *, letters: bool = False) -> str:
         Card("votes still needed", f"{needed:,}"),
         Card("votes in the last hour", f"{pace:,}"),
         Card("left at this pace", duration(max(60.0, 3600 * needed / pace) if needed and pace else None)),
-        Card("rater at work" if len(raters) == 1 else "raters at work", f"{len(raters):,}"),
+        Card(
+            "rater at work" if at_work == 1 else "raters at work", f"{at_work:,}", note=f"of {count(len(raters), 'rater')} so far"
+        ),
         *(Card(term, f"{n:,}", state="open" if n else "") for term, n in alarming.items()),
     ]
     why = f"{overview['why']} Until then methods are called by letters." if letters else overview["why"]

@@ -10,14 +10,16 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
 
 from inpaintbench.annotate.desk.coverage import Coverage, Group
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Lease, Purpose, RaterRecord
 from inpaintbench.annotate.study import StudyTask
+from inpaintbench.lazily import lazily
 from inpaintbench.types import content_id, item_rng
+
+optimize = lazily("scipy.optimize")
 
 # Tasks in a rater's hands: the one on screen and the one that is loaded meanwhile.
 QUEUE = 2
@@ -114,7 +116,7 @@ def seats(record: RaterRecord, question: str, candidates: Sequence[str], *, rng:
         for candidate in candidates
     ])  # fmt: skip
     cost = seen[..., 0] * 2.0**24 + seen[..., 1] + rng.random((count, count)) / (2 * count)
-    _, assigned = linear_sum_assignment(cost)
+    _, assigned = optimize.linear_sum_assignment(cost)
     return tuple(candidates[number] for number in np.argsort(assigned))
 
 
@@ -191,8 +193,23 @@ def _check(
         known = [task for task in _golds(state, rater_id, settled=settled) if task.question == question]
     elif kind == _REPEAT:
         tasks = [state.study.task_of[task_id] for task_id in state.repeatable(record) if not state.taken_out(task_id)]
-        known = [task for task in tasks if task.question == question and not task.gold]
+        known = _telling(state, [task for task in tasks if task.question == question and not task.gold])
     return (known[rng.integers(len(known))].task_id, "gold" if kind == _GOLD else "repeat") if known else None
+
+
+def _telling(state: State, tasks: list[StudyTask]) -> list[StudyTask]:
+    """Tasks whose repeat tells most of whether a rater chooses by lot: the half on pairs of which one wins most clearly so far.
+
+    Who holds an order answers these alike again; of methods that are equally good honest people repeat few answers either.
+    """
+
+    def lead(task: StudyTask) -> float:
+        votes = state.pairs.get(task.question, {}).get(task.candidates, {})  # type: ignore[arg-type]
+        return abs(votes.get("a", 0) - votes.get("b", 0)) / (sum(votes.values()) + 1)
+
+    leads = [lead(task) for task in tasks]
+    middle = sorted(leads)[len(leads) // 2] if leads else 0.0
+    return [task for task, own in zip(tasks, leads, strict=True) if own >= middle]
 
 
 def _golds(state: State, rater_id: str, *, settled: frozenset[str]) -> list[StudyTask]:

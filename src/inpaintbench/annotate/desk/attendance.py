@@ -65,6 +65,8 @@ class Attendance:
                 due = "failed_checks"
             elif not tests and record.voted >= self._crowd.tasks_per_person:
                 due = "completed"
+            elif not tests and not self._crowd.signed and not self._has_begun(record) and not self.places_left(besides=rater_id):
+                due = "no_more_tasks"
         if visit.outcome is None and due is not None:
             append("finish", rater_id, {"outcome": due})
         if visit.outcome is not None:
@@ -114,16 +116,37 @@ class Attendance:
         uses = [self._live.study.task_of[task_id].use for task_id in self._live.state.rater(rater_id).first]
         return sum(bool(use) and use != own for use in uses)
 
-    def places_left(self) -> int:
-        """Places that nobody has: strangers who agreed and still work, or came to the end, have one."""
-        visits = [record.visit for record in self._live.state.raters.values() if record.visit is not None]
-        taken = sum(
-            visit.consented_at is not None
-            and visit.outcome in (None, "completed", "no_more_tasks")
-            and not timed_out(visit, self._crowd, now=self._live.now)
-            for visit in visits
-        )
+    def places_left(self, *, besides: str = "") -> int:
+        """Places that nobody has, ``besides`` one rater: strangers who work, or came to the end, have one.
+
+        Where links are signed whoever agrees has a place; where they are not, anybody can invent people, and only who has passed
+        the test has one.
+        """
+        taken = 0
+        for rater_id, record in self._live.state.raters.items():
+            visit = record.visit
+            if visit is None or rater_id == besides:
+                continue
+            taken += (self._open(visit) and (self._crowd.signed or self._tested(record))) or (
+                visit.outcome in ("completed", "no_more_tasks") and record.voted > 0
+            )
         return max(0, self._crowd.places - taken)
+
+    def at_work(self) -> frozenset[str]:
+        """Those who have agreed and go on."""
+        raters = self._live.state.raters.items()
+        return frozenset(rater_id for rater_id, record in raters if record.visit is not None and self._open(record.visit))
+
+    def _open(self, visit: Visit) -> bool:
+        begun = visit.consented_at is not None and visit.outcome is None
+        return begun and not timed_out(visit, self._crowd, now=self._live.now)
+
+    def _tested(self, record: RaterRecord) -> bool:
+        return not self._left(record, "training") and not self._left(record, "test")
+
+    def _has_begun(self, record: RaterRecord) -> bool:
+        """Whether somebody was handed anything after practice and test."""
+        return bool(record.warmed) or len(record.had) > sum(map(len, self._tasks.values()))
 
     def _left(self, record: RaterRecord, use: Literal["training", "test"]) -> list[StudyTask]:
         """Tasks of practice or test without an answer or a skip."""

@@ -13,6 +13,7 @@ from inpaintbench.annotate.questions.base import TEXT_LIMIT
 from inpaintbench.annotate.records import Lease, SuggestionShown, Vote
 from inpaintbench.annotate.study import Proxy, Study, StudyTask, Tile
 from inpaintbench.errors import InpaintBenchError
+from inpaintbench.pages.words import duration, number
 from inpaintbench.types import content_id
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -20,6 +21,8 @@ Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 # Seconds of a day, the most that an answer counts as having taken.
 _DAY_SECONDS = 86400
+# What is left is said in minutes from here on.
+_MINUTES_FROM_SECONDS = 90
 # Frames or plays that are counted at most; a confused browser may report any number.
 _COUNT = 10**7
 # Characters of a refusal; what browsers sent may stand in it.
@@ -131,6 +134,8 @@ class SentStep(_Message):
     step: Literal["consent", "reread", "leave", "withdraw"]
     answer: bool = True
     """Whether they agree; of a consent alone."""
+    sure: bool = False
+    """They were asked a second time; of a withdrawal alone."""
 
 
 _S = TypeVar("_S", bound=BaseModel)
@@ -212,13 +217,15 @@ def stored(study: Study, vote: Vote | None, work: dict[str, Any], *, duplicate: 
 
 def progress(answered: int, to_come: int, pace: float | None, undoable: str | None) -> dict[str, Any]:
     """Return how far a rater is. ``pace`` in seconds a task."""
-    return {
-        "answered": answered,
-        "total": answered + to_come,
-        "seconds_per_task": None if pace is None else round(pace, 2),
-        "seconds_left": None if pace is None else round(pace * to_come),
-        "undoable": undoable,
-    }
+    said = "" if pace is None else pace_words(pace, to_come)
+    return {"answered": answered, "total": answered + to_come, "pace": said, "undoable": undoable}
+
+
+def pace_words(pace: float, to_come: int) -> str:
+    """Seconds a task, and how long the others will take: ``7.2 s each, about 11 min left``."""
+    left = pace * to_come
+    about = f"{max(10, round(left, -1)):.0f} s" if left < _MINUTES_FROM_SECONDS else duration(left)
+    return f"{number(pace, digits=2)} s each" + (f", about {about} left" if to_come else "")
 
 
 def outline_of(proxy: Proxy) -> dict[str, int] | None:

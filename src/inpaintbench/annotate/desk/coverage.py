@@ -262,6 +262,8 @@ class Coverage:
 
 # Seconds of the window of the pace.
 HOUR = 3600.0
+# Without a sign of somebody for so long, they are not at work.
+AWAY_SECONDS = 600.0
 # Last words of raters that are listed.
 REMARKS = 50
 
@@ -293,7 +295,8 @@ def overview(
         "why": why_done(state, settled) if not waiting else f"Votes are still missing for {missing}.",
         "questions": questions,
         "raters": [
-            _rater(state, who, name_of(who), recent=newly.get(who, 0), single=single[who]) for who in sorted(state.raters)
+            _rater(state, who, name_of(who), now=now, recent=newly.get(who, 0), single=single[who])
+            for who in sorted(state.raters)
         ],
         "votes_last_hour": int(np.count_nonzero(table["flags"][recent] & COUNTED)),
         "taken_out": _broken(state, out=True),
@@ -346,8 +349,9 @@ def _question(state: State, coverage: Coverage, label: str, *, settled: frozense
     }
 
 
-def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) -> dict[str, Any]:
+def _rater(state: State, rater_id: str, name: str, *, now: float, recent: int, single: int) -> dict[str, Any]:
     record, checks, out = state.raters[rater_id], state.study.file.checks, state.excluded(rater_id)
+    ended = out is not None or (record.visit is not None and record.visit.outcome is not None)
     return {
         "rater_id": rater_id,
         "name": name,
@@ -366,6 +370,7 @@ def _rater(state: State, rater_id: str, name: str, *, recent: int, single: int) 
         # Of somebody whom a platform sent: how their part ended; "" before, None for who was invited.
         "outcome": None if record.visit is None else record.visit.outcome or "",
         "last_seen": record.last_seen,
+        "at_work": not ended and record.last_seen is not None and now - record.last_seen < AWAY_SECONDS,
         "answered_last_hour": recent,
         # How often each candidate was shown at the first place.
         "first_places": {name: times for (name, place), times in sorted(record.everywhere.items()) if place == 0},

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from inpaintbench.annotate.crowd import Outcome
+from inpaintbench.annotate.crowd import UNPAID, Outcome
 from inpaintbench.annotate.desk import cards
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, Leases, still_to_come
 from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance
@@ -19,7 +19,7 @@ from inpaintbench.annotate.desk.coverage import is_done, overview, why_done
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
-from inpaintbench.annotate.records import STUDY, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote
+from inpaintbench.annotate.records import STUDY, WITHDREW, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote
 from inpaintbench.annotate.screening.base import stated_rules
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
@@ -48,18 +48,20 @@ class Desk:
         clock: seconds since 1970.
         name_of: what a rater is called on their own page and in the overview.
         way_back: code and address that a stranger gets at the end; asked for once it has come.
+        neighbours: other raters of the network from which a stranger agrees; None where it is not known any more.
     """
 
     def __init__(
         self, study: Study, journal: Journal, *, clock: Callable[[], float] = time.time, name_of: Callable[[str], str] = str,
         way_back: Callable[[str, Outcome], Mapping[str, Any]] = lambda _rater_id, _outcome: {},
+        neighbours: Callable[[str], Iterable[str] | None] = lambda _rater_id: (),
     ) -> None:  # fmt: skip
         self._study = study
         self._live = Live(study, journal, clock=clock)
         self._hands = Leases(self._live)
         self._name_of = name_of
         self._rules = json.loads(canonical_json(stated_rules(study)))
-        self._way_back = way_back
+        self._way_back, self._neighbours = way_back, neighbours
         # Rater -> tasks that their browser has room for. Not remembered elsewhere: it asks again.
         self._room: dict[str, int] = {}
         crowd = study.file.crowd
@@ -134,13 +136,31 @@ class Desk:
 
         self._live.write(come)
 
+    def is_over(self, rater_id: str) -> bool:
+        """Return whether a stranger's part has ended."""
+        with self._live.reading():
+            visit = self._live.state.rater(rater_id).visit
+        return visit is not None and visit.outcome is not None
+
+    def at_work(self) -> frozenset[str]:
+        """Strangers who have agreed and go on."""
+        with self._live.reading():
+            return frozenset() if self._attendance is None else self._attendance.at_work()
+
+    def is_owed(self, rater_id: str) -> bool:
+        """Return whether a stranger came to an end at which the platform is to be told something, money or a refusal."""
+        with self._live.reading():
+            visit = self._live.state.rater(rater_id).visit
+        return visit is not None and visit.outcome is not None and visit.outcome not in UNPAID
+
     def step(self, rater_id: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         """A stranger agrees or not, has read the instructions again, stops, or withdraws; the reply holds the next work.
 
         What does not fit where they stand changes nothing, so sending it again does no harm.
 
         Raises:
-            Refused: 400 malformed, 404 no stranger.
+            Refused: 400 malformed, 404 no stranger, 409 a withdrawal that was not asked about twice, 429 too many are at work
+                from their network.
         """
         sent, attendance = parsed(SentStep, fields), self._attendance
         if attendance is None or self._live.state.rater(rater_id).visit is None:
@@ -156,6 +176,8 @@ class Desk:
                 append("resume", rater_id, {"by": "rater"})
             elif sent.step == "leave" and open_ended:
                 append("finish", rater_id, {"outcome": "returned"})
+            elif sent.step == "withdraw" and not sent.sure:
+                raise Refused(409, "Please say once more that you want to withdraw.")
             elif sent.step == "withdraw":
                 self._withdraw(append, rater_id)
             return self._work(append, rater_id)
@@ -169,18 +191,24 @@ class Desk:
     def _withdraw(self, append: Append, rater_id: str, *, keep_votes: bool = False) -> None:
         state, crowd = self._live.state, self._study.file.crowd
         visit = state.rater(rater_id).visit
-        if visit is not None and visit.outcome != "withdrawn":
+        if visit is not None and (visit.outcome is None or visit.outcome in UNPAID - {"withdrawn"}):
             append("finish", rater_id, {"outcome": "withdrawn"})
         kept = keep_votes or (crowd is not None and crowd.keep_votes)
-        if not kept and state.excluded(rater_id) is None:
-            append("exclude", rater_id, {"submission": None, "reason": "withdrew", "rule": None, "by": "rater"})
+        before = state.excluded(rater_id)
+        if not kept and (before is None or before.by != "rater"):  # of who was excluded already it has to outlast that
+            reason = WITHDREW if before is None else f"{before.reason}; {WITHDREW} afterwards"
+            append("exclude", rater_id, {"submission": None, "reason": reason, "rule": None, "by": "rater"})
 
     def _consent(self, append: Append, rater_id: str, attendance: Attendance, *, agrees: bool) -> None:
-        assert self._study.file.crowd is not None
+        crowd = self._study.file.crowd
+        assert crowd is not None
+        others = self._neighbours(rater_id) if agrees and not crowd.signed and crowd.places_a_network else ()
+        if others is None or (others and len(attendance.at_work().intersection(others)) >= crowd.places_a_network):
+            raise Refused(429, "Many people of your network are at work at this moment; please come back in a while.")
         if agrees and not attendance.places_left():
             append("finish", rater_id, {"outcome": "no_more_tasks"})
             return
-        text = self._study.file.crowd.consent_text
+        text = crowd.consent_text
         append("consent", rater_id, {"text_sha256": hashlib.sha256(text.encode()).hexdigest(), "answer": agrees})
         if not agrees:
             append("finish", rater_id, {"outcome": "declined"})
@@ -281,8 +309,11 @@ class Desk:
         words = _reason(reason)
 
         def take_in(append: Append) -> bool:
-            if self._decidable(rater_id, submission_id) not in self._live.state.exclusions:
+            found = self._live.state.exclusions.get(self._decidable(rater_id, submission_id))
+            if found is None:
                 return False
+            if found.by == "rater":
+                raise InputError("this person withdrew; what they answered counts no more")
             append("include", rater_id, {"submission": submission_id, "reason": words, "by": by})
             return True
 
@@ -395,7 +426,10 @@ class Desk:
             about["seconds"] = max(0.0, visit.rest_until - self._live.now)
         elif stage == "ended":
             assert visit.outcome is not None
-            about |= {"outcome": visit.outcome, "text": FAREWELLS[visit.outcome], **self._way_back(rater_id, visit.outcome)}
+            exclusion, said = self._live.state.excluded(rater_id), FAREWELLS[visit.outcome]
+            if exclusion is not None and exclusion.by == "rater" and visit.outcome != "withdrawn":
+                said += " You have withdrawn: your answers are not used."
+            about |= {"outcome": visit.outcome, "text": said, **self._way_back(rater_id, visit.outcome)}
         progress = cards.progress(record.answered, left, record.pace(), undoable)
         return self._reply(rater_id, status, "", queue, progress, crowd=about)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri, stdtr
 
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Comparison
@@ -16,6 +15,9 @@ from inpaintbench.annotate.statistics.ranking import estimate, least_lead, numbe
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
+
+special = lazily("scipy.special")
 
 # Rule for when a comparison may end: the whole order of the methods is settled.
 #
@@ -52,7 +54,7 @@ def is_stable(comparisons: Sequence[tuple[str, str, str, str]], *, level: float,
     votes = numbered_votes([(first, second, outcome, "", source) for first, second, outcome, source in comparisons], names)
     estimated = estimate(tally(votes, methods=len(names), rater_effects=False))
     # The normal quantile as improbable as the lead is under Student's t; 1e-300 keeps it finite.
-    lead = float(-ndtri(max(stdtr(estimated.degrees, -least_lead(estimated)), 1e-300)))
+    lead = float(-special.ndtri(max(special.stdtr(estimated.degrees, -least_lead(estimated)), 1e-300)))
     return estimated.covariance is not None and lead > limit(len(comparisons), level=level, fewest_votes=fewest_votes)
 
 
@@ -117,7 +119,7 @@ def expected_information(
     shrinkage = shared**2 * per_vote / (1 + per_vote * variance) / variance[:, None]
     z = lead / np.sqrt(variance)
     # phi(z)^2 / (2 Phi(z) Phi(-z)), in logarithms against underflow.
-    openness = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - log_ndtr(z) - log_ndtr(-z))
+    openness = np.exp(-(z**2) - np.log(2 * np.pi) - np.log(2) - special.log_ndtr(z) - special.log_ndtr(-z))
     gains = openness @ shrinkage
     return {(names[a], names[b]): float(gain) for a, b, gain in zip(first, second, gains, strict=True)}
 

@@ -44,7 +44,11 @@ class FairLock:
         try:
             ticket.acquire()
         except BaseException:  # an interrupt while waiting
-            self._give_up(me, ticket)
+            with self._guard:
+                if (me, ticket) in self._waiting:
+                    self._waiting.remove((me, ticket))
+                else:
+                    self._pass_on()
             raise
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -56,13 +60,6 @@ class FairLock:
         if self._waiting:
             self._owner, ticket = self._waiting.popleft()
             ticket.release()
-
-    def _give_up(self, me: int, ticket: threading.Lock) -> None:
-        with self._guard:
-            if (me, ticket) in self._waiting:
-                self._waiting.remove((me, ticket))
-            else:
-                self._pass_on()
 
 
 @cache

@@ -73,11 +73,14 @@ CREATE TABLE snapshots (
 )
 """
 
+# A keyed hash of the network from which somebody of a platform comes, as long as they are at work.
+_NETWORK = "ALTER TABLE participants ADD COLUMN network TEXT"
+
 # Read back from the SQL: no table is described a second time. A step that changes a table is to be run here too.
 METADATA = MetaData()
 _scratch = create_engine("sqlite://")
 with _scratch.begin() as _connection:
-    for _statement in (*_TABLES.split(";"), *_PERSONAL.split(";"), _SNAPSHOTS.format(bytes="BLOB")):
+    for _statement in (*_TABLES.split(";"), *_PERSONAL.split(";"), _SNAPSHOTS.format(bytes="BLOB"), _NETWORK):
         _connection.exec_driver_sql(_statement)
     METADATA.reflect(_connection)
 _scratch.dispose()
@@ -148,13 +151,14 @@ def _step(sqlite: Sequence[str], postgres: Sequence[str]) -> Callable[[Transacti
 
 # The step at place n leads to version n + 1: events, people, and the rule that no event is ever changed; the view `judgements`,
 # answers that were not taken back, for people with tools that read SQL; that view without what is excluded; people and free words
-# apart from the events; snapshots of the folded state.
+# apart from the events; snapshots of the folded state; networks of people at work.
 STEPS: tuple[Callable[[Transaction], None], ...] = (
     _step((*_TABLES.split(";"), *_NEVER_CHANGED[0]), (*_TABLES.split(";"), *_NEVER_CHANGED[1])),
     _step(*([f"CREATE VIEW judgements AS {_STANDING.format(**fields)}"] for fields in _FIELDS)),
     _step(*(["DROP VIEW judgements", _COUNTED.format(**fields)] for fields in _FIELDS)),
     _step(_PERSONAL.split(";"), _PERSONAL.split(";")),
     _step([_SNAPSHOTS.format(bytes="BLOB")], [_SNAPSHOTS.format(bytes="BYTEA")]),
+    _step([_NETWORK], [_NETWORK]),
 )
 
 

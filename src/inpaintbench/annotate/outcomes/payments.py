@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from inpaintbench.annotate.crowd import Crowd, Outcome, PlatformName
 from inpaintbench.annotate.desk.attendance import timed_out
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.records import Proportion, RaterRecord, Visit
+from inpaintbench.annotate.records import WITHDREW, Proportion, RaterRecord, Visit
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import FORMULA, csv_text
 
@@ -84,11 +84,16 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         if visit.outcome == "failed_checks" and not (record.reread and record.paused(state.study.file.checks)):
             # Their part ended because they were excluded; pay where that was taken back.
             exclusion = state.excluded(rater_id)
+            if exclusion is not None and exclusion.reason == WITHDREW:  # nothing else is held against them
+                exclusion = None
             decision = "pay" if exclusion is None else "refuse"
             message = "The study ended early for this person, which was taken back later: the answers up to then count."
             if exclusion is not None:
                 message = "Thank you for taking part. The study ended early in this submission, since its answers were excluded "
                 message += f"for the following reason: {exclusion.reason}"
+        withdrew = state.excluded(rater_id)
+        if withdrew is not None and withdrew.by == "rater" and visit.outcome not in (None, "withdrawn"):
+            message += " Withdrew afterwards: the answers do not count, and this record stays until they are paid."
         rows.append(
             Payment(
                 participant.name, participant.arrival.session, participant.arrival.participant, where, decision, code,

@@ -22,7 +22,7 @@ from inpaintbench import video
 from inpaintbench.annotate.preparing.pictures import layout, write_sheets
 from inpaintbench.errors import InpaintBenchError, InputError, MediaError
 from inpaintbench.files import file_sha256
-from inpaintbench.pages.page import TOKENS, asset
+from inpaintbench.pages.page import TOKENS, asset, render
 from inpaintbench.types import canonical_json
 
 # Videos of others as one file for browsers: every frame holds all pictures, so players that draw from it cannot drift apart.
@@ -126,7 +126,7 @@ def _by_label(videos: Videos, original: str | None) -> dict[str, Path]:
 
 # Folder of the scripts, where they are plain files.
 STATIC = Path(str(files("inpaintbench") / "pages/static/player"))
-_BOX = '<div class="comparison" role="group" aria-label="Videos, frame by frame"></div>'
+_BOX = str(render("annotate/player/box.html"))
 # Inside the component's own element, where Gradio puts a component's styles; colours of a page of ours or of Gradio's theme.
 _COLOURS = "\n".join(asset(path) for path in (TOKENS, "pages/static/player/colours.css")).replace(":root", "&")
 _THEME = "& { color-scheme: light; } .dark & { color-scheme: dark; } [data-theme] & { color-scheme: inherit; }"

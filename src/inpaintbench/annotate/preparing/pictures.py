@@ -37,6 +37,8 @@ class Grid:
     """Width and height of the pictures; tiles have one column or row more where a side is odd, the last one repeated."""
     scale: float
     """Factor from the originals to the pictures, at most 1."""
+    block: int = _BLOCK
+    """Tiles begin at multiples of it, pixels."""
 
     @property
     def rows(self) -> int:
@@ -51,7 +53,7 @@ class Grid:
     @property
     def cell(self) -> tuple[int, int]:
         """From the left of a tile to the left of the next one, and from top to top."""
-        return _up(self.picture[0], _BLOCK), _up(self.picture[1], _BLOCK)
+        return _up(self.picture[0], self.block), _up(self.picture[1], self.block)
 
     @property
     def size(self) -> tuple[int, int]:

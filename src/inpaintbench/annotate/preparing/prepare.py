@@ -9,7 +9,6 @@ STUDY/
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import uuid
@@ -21,6 +20,7 @@ from pathlib import Path
 from inpaintbench import frozen
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.crowd import Qualify
+from inpaintbench.annotate.preparing import crowds
 from inpaintbench.annotate.preparing import tasks as drafting
 from inpaintbench.annotate.preparing.proxies import (
     Candidates,
@@ -112,17 +112,13 @@ def prepare(
         tasks = plain
         for use, lines in known.items():
             tasks = drafting.with_gold(tasks, lines, asked=asked, use=use)  # type: ignore[arg-type]
-        tests = sum(task.use == "test" for task in tasks)
-        if qualify.right > tests:
-            raise InputError(
-                f"crowd.qualify.right is {qualify.right}, and the test has {count(tests, 'task')}, so nobody could pass; "
-                "its lines must be about items of the study, which `most` draws"
-            )
         dataset = None if file.subjects.dataset is None else Path(file.subjects.dataset)
         study = Study(
             studies.study_id(file, tuple(plain)), file, tuple(tasks), {proxy.name: proxy for proxy in proxies.values()},
             fingerprints(subjects, dataset=dataset),
         )  # fmt: skip
+        for fault in () if file.crowd is None else crowds.faults(study, file.crowd):
+            raise InputError(fault)
         before = studies.load(target).study_id if answers_of is not None and (target / MANIFEST).exists() else study.study_id
         if answers_of is not None and before != study.study_id and (answers := answers_of(before)):
             raise InputError(
@@ -136,8 +132,6 @@ def prepare(
     return study
 
 
-# To decide and to go on, where nobody has measured it.
-_DECIDING_SECONDS = 6.0
 # Use of a task with a known answer -> what it is called.
 _USES: Mapping[str, str] = {"": "gold", "training": "practice", "test": "test"}
 
@@ -233,15 +227,8 @@ def _told(left_out: Sequence[drafting.LeftOut], study: Study, known: Mapping[str
             yield f"{count(len(about), f'{_USES[use]} task')} from {count(len(lines), 'line')}"
         if idle:
             yield f"{count(len(idle), 'line')} of them about nothing that the study shows, first {idle[0].where}"
-    crowd, checks = study.file.crowd, study.file.checks
-    if crowd is None:
-        return
-    needed = sum(study.spec_of[task.question].raters_per_task for task in ordinary)
-    own = max(1, min(crowd.tasks_per_person, len(ordinary)))
-    people = max([math.ceil(needed / own), *(study.spec_of[task.question].raters_per_task for task in ordinary)])
-    share = checks.repeat_share + (checks.gold_share if any(task.gold and not task.use for task in study.tasks) else 0)
-    tasks = own / (1 - share) + checks.warmup + sum(bool(task.use) for task in study.tasks)
-    # Clips are watched once, and then it takes some seconds to decide.
-    seconds = sum(study.watch_seconds(task) for task in study.tasks) / len(study.tasks) + _DECIDING_SECONDS
-    words = f"{count(needed, 'answer')} asked for: {people} people with {count(own, 'ordinary task')} each, about "
-    yield f"{words}{math.ceil(tasks * seconds / 60)} min a person; places is {crowd.places}"
+    if (crowd := study.file.crowd) is not None:
+        asked_for = crowds.need(study, crowd)
+        words = f"{count(asked_for.answers, 'answer')} asked for: {asked_for.people} people with "
+        words += f"{count(asked_for.own, 'ordinary task')} each, about {asked_for.minutes} min a person"
+        yield f"{words}; places is {crowd.places}"

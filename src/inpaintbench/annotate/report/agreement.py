@@ -13,6 +13,7 @@ from inpaintbench.annotate.statistics.agreement import (
     Answers,
     Scheme,
     agreement_by_unit,
+    as_named,
     confusion,
     krippendorff_alpha,
     raw_agreement,
@@ -126,7 +127,8 @@ def agreement_panel(
     note = f"α on the {scheme.scale} scale ({_SCALES[scheme.scale]}); 95 % interval that leaves out one source at a time."
     if scheme.alike:
         note += " Pairs of all methods are taken together; which method of a pair is called first is arbitrary, so chance has no "
-        note += "favourite."
+        named = number(as_named(answers, scheme), 2)
+        note += f"favourite. Programs that take the names as they are, such as krippendorff, give {named}."
     told = Facts(tuple(facts)), Statement(reading(alpha, of_choices=of_choices)), note
     if alpha.value is None:
         return Panel(title, told)

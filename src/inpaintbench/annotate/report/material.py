@@ -74,6 +74,9 @@ class Material:
     warmups: int = 0
     """Answers to first tasks of raters, which are not among the votes."""
 
+    measured: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
+    """Metric -> (method, item) -> score; what groups of raters prefer is told by these."""
+
     picture_of: Callable[[StudyTask], str] = lambda _: ""
     """Address of a picture of a task, for pages that are served; none by default."""
 
@@ -145,7 +148,7 @@ class Material:
 
 def material_of(
     study: Study, standing: Standing, events: Sequence[Event], *, overview: Mapping[str, Any], names: Mapping[str, str] = {},
-    picture_of: Callable[[StudyTask], str] = lambda _: "",
+    measured: Mapping[str, Mapping[tuple[str, str], float]] = {}, picture_of: Callable[[StudyTask], str] = lambda _: "",
 ) -> Material:  # fmt: skip
     """Rankings, agreement and everything else of a study, with and without what is excluded.
 
@@ -155,6 +158,7 @@ def material_of(
         events: all of its journal; for skips and dropped frames.
         overview: of the desk.
         names: rater -> what the page calls them; pseudonyms by default.
+        measured: metric -> (method, item) -> score.
         picture_of: address of a task's picture, for pages that are served.
     """
     counted = results_of(study, standing.votes)
@@ -164,7 +168,7 @@ def material_of(
     return Material(
         study, standing.votes, events, overview, plain(counted.rankings), dimensions=dimensions_of(study, standing.votes),
         names=names, excluded=standing.excluded, exclusions=standing.exclusions, stated=standing.stated,
-        warmups=standing.warmups, counted=counted, proposed=proposed, picture_of=picture_of,
+        warmups=standing.warmups, counted=counted, proposed=proposed, measured=measured, picture_of=picture_of,
         everything=results_of(study, standing.everything) if standing.exclusions else None,
         without_proposed=results_of(study, left) if len(left) < len(standing.votes) else None,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from inpaintbench.annotate.questions.base import Part, Question
 from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
 from inpaintbench.annotate.records import ANCHORED, Proportion, Vote
 from inpaintbench.annotate.report import agreement
+from inpaintbench.annotate.report.groups import groups_panel
 from inpaintbench.annotate.report.material import Material, Outcomes, left_choices, outcomes, place_choices, selection
 from inpaintbench.annotate.statistics.agreement import Answers, Scheme, answers_of, confusion_with, scheme_of
 from inpaintbench.annotate.statistics.standings import mean_opinion, opinions_of
@@ -148,7 +149,9 @@ def comparison_panels(material: Material, label: str) -> list[Panel]:
     question, votes = material.study.question_of[label], material.by_question[label]
     own, ranking = outcomes(votes), material.rankings.get(label)
     if question.kind == "pair":
-        panels = [ranking_panel(ranking, own), _wins(own), _rates(material, votes, own), *_sides(votes, ranking)]
+        groups = groups_panel(material, label)
+        panels = [ranking_panel(ranking, own), *([groups] if groups else ()), _wins(own), _rates(material, votes, own)]
+        panels += _sides(votes, ranking)
     else:
         panels = [_selection(votes), *_places(votes)]
     answers = answers_of(votes, label, pairs=question.kind == "pair")

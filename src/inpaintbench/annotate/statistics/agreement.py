@@ -318,6 +318,13 @@ class PartAgreement(NamedTuple):
     raw: Share
     confusion: Confusion
     raters: int
+    as_named: float | None
+    """Alpha with chance by how often each answer was given, also of those that are alike: what other programs give."""
+
+
+def as_named(answers: Answers, scheme: Scheme) -> float | None:
+    """Krippendorff's alpha without ``alike``, as the package ``krippendorff`` gives it."""
+    return krippendorff_alpha(answers, scheme._replace(alike=())).value
 
 
 def part_agreements(study: Study, votes: Sequence[Vote]) -> list[PartAgreement]:
@@ -333,5 +340,6 @@ def part_agreements(study: Study, votes: Sequence[Vote]) -> list[PartAgreement]:
             scheme = scheme_of(question, part=further)
             alpha, raters = krippendorff_alpha(answers, scheme, clusters=clusters), {who for of in answers.values() for who in of}
             of_raw, matrix = raw_agreement(answers, scheme), confusion(answers, scheme)
-            agreements.append(PartAgreement(label, part, alpha, of_raw, matrix, len(raters)))
+            named = as_named(answers, scheme)
+            agreements.append(PartAgreement(label, part, alpha, of_raw, matrix, len(raters), named))
     return agreements

@@ -20,10 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
+
+sparse = lazily("scipy.sparse")  # a quarter of a second, and most commands rank nobody
 
 # Kinds of comparison that a study holds, and whether they connect its methods.
 
@@ -71,7 +72,7 @@ class Design:
     def by_rater(self) -> Any:
         """Sparse ``[raters, rows]`` sum over the rows of each rater."""
         rows = np.arange(len(self.rater))
-        return csr_array((np.ones(len(rows)), (self.rater, rows)), shape=(max(1, self.raters), len(rows)))[: self.raters]
+        return sparse.csr_array((np.ones(len(rows)), (self.rater, rows)), shape=(max(1, self.raters), len(rows)))[: self.raters]
 
     @cached_property
     def by_rater_and_parameter(self) -> Any:
@@ -79,7 +80,7 @@ class Design:
         row, parameter = np.nonzero(self.of_difference)
         places = (self.rater[row] * self.size + parameter, row)
         shape = (max(1, self.raters) * self.size, len(self.rater))
-        return csr_array((self.of_difference[row, parameter], places), shape=shape)[: self.raters * self.size]
+        return sparse.csr_array((self.of_difference[row, parameter], places), shape=shape)[: self.raters * self.size]
 
 
 def unconnected(names: Sequence[str], pairs: Iterable[tuple[str, str]], *, both_ways: bool = False) -> str | None:
@@ -92,8 +93,8 @@ def unconnected(names: Sequence[str], pairs: Iterable[tuple[str, str]], *, both_
     """
     place = {name: index for index, name in enumerate(names)}
     edges = np.array([(place[a], place[b]) for a, b in pairs], np.int64).reshape(-1, 2)
-    graph = csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
-    count, group = connected_components(graph, directed=both_ways, connection="strong" if both_ways else "weak")
+    graph = sparse.csr_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=(len(names), len(names)))
+    count, group = sparse.csgraph.connected_components(graph, directed=both_ways, connection="strong" if both_ways else "weak")
     if count == 1:
         return None
     groups = [", ".join(name for name, own in zip(names, group, strict=True) if own == number) for number in range(count)]

@@ -15,12 +15,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import ndtri
 
 from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit, probabilities
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
+
+optimize, special = lazily("scipy.optimize"), lazily("scipy.special")  # half a second, and most commands plan nothing
 
 # Votes, and rows of all jackknife fits, that are held in memory at once.
 CHUNK_VOTES, CHUNK_FITS = 400_000, 200_000
@@ -194,7 +195,7 @@ def difference_of(win_share: float, *, ties: float = 0.0) -> float:
         first, _, tie = probabilities(difference, log_nu)
         return float(first + tie / 2) - win_share
 
-    return float(brentq(excess, 0, 60)) if win_share > 0.5 else 0.0
+    return float(optimize.brentq(excess, 0, 60)) if win_share > 0.5 else 0.0
 
 
 def plan(
@@ -266,7 +267,7 @@ def _setting(
     first, second = np.triu_indices(len(strengths), 1)
     leads = strengths[first] - strengths[second]
     # Log nu at which the pairs tie in the share `ties` on average; without any it would be minus infinity.
-    log_nu = float(brentq(lambda t: probabilities(leads, t)[:, 2].mean() - max(ties, 1e-4), -40, 40))
+    log_nu = float(optimize.brentq(lambda t: probabilities(leads, t)[:, 2].mean() - max(ties, 1e-4), -40, 40))
     needed = _standard_errors_apart(level, sources - 1, others=len(strengths) - 1)
     return Setting(strengths - strengths.mean(), log_nu, raters, sources, world, apart, needed, seed)
 
@@ -395,7 +396,7 @@ def plan_labels(
     noisy = places[:, None] + rng.normal(0, spread, (len(places), MOST_RATERS))
     answers = np.clip(np.rint(noisy), 0, options - 1).astype(np.int64)  # [items, raters]
     truth = np.clip(np.rint(places), 0, options - 1)
-    quantile = float(ndtri((1 + level) / 2))
+    quantile = float(special.ndtri((1 + level) / 2))
     for raters in range(2, MOST_RATERS + 1):
         given = answers[:, :raters]
         counts = np.stack([(given == option).sum(axis=1) for option in range(options)], axis=1)
@@ -454,6 +455,6 @@ def plan_selection(
         )
     # Kish's design effect of clusters of one size.
     variance = frequency * (1 - frequency) * (1 + (tasks_per_source - 1) * correlation)
-    tasks = math.ceil(float(ndtri((1 + level) / 2)) ** 2 * variance / half_width**2)
+    tasks = math.ceil(float(special.ndtri((1 + level) / 2)) ** 2 * variance / half_width**2)
     votes = tasks * raters_per_task
     return SelectionPlan(tasks, votes, votes * seconds_per_answer / 3600)

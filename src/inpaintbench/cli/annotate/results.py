@@ -14,6 +14,7 @@ from inpaintbench.annotate.outcomes.preferences import METRIC, preferences, writ
 from inpaintbench.annotate.outcomes.resolve import labels, step_of, write_labels
 from inpaintbench.annotate.questions.base import Kind
 from inpaintbench.annotate.records import Vote
+from inpaintbench.annotate.report.groups import measured_by
 from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import write_report
 from inpaintbench.annotate.report.people import seen_so
@@ -52,11 +53,11 @@ def agreement(study: InStudy, *, confusion: bool = False, database: Database = N
         parts = part_agreements(open_study.study, open_study.votes())
     rows = [
         (part.question, part.part, part.alpha.value, part.alpha.low, part.alpha.high, part.raw.value, part.alpha.units,
-         part.alpha.answers, part.alpha.left_out, part.alpha.reason)
+         part.alpha.answers, part.alpha.left_out, part.as_named, part.alpha.reason)
         for part in parts
     ]  # fmt: skip
-    keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "reason"]
-    columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "note"]
+    keys = ["question", "part", "alpha", "low", "high", "raw", "tasks", "answers", "unsure", "alpha_as_named", "reason"]
+    columns = ["question", "part", "alpha", "from", "to (95 %)", "raw", "tasks", "answers", "unsure", "elsewhere", "note"]
     counted, tables = [], [Table("agreement", columns, rows)]
     for part in parts if confusion else []:
         values, counts = part.confusion
@@ -181,7 +182,8 @@ def report(
     folder.mkdir(parents=True, exist_ok=True)
     standing = seen_so(state.all_answers(), seen or ())
     export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)
-    material = material_of(open_study.study, standing, events, overview=overview, names=called or {})
+    measured = measured_by(open_study.study)
+    material = material_of(open_study.study, standing, events, overview=overview, names=called or {}, measured=measured)
     page = write_report(folder, material)
     assert material.counted is not None
     numbers = {"answers": len(standing.votes), "excluded": len(standing.everything) - len(standing.votes)}

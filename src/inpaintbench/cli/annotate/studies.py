@@ -5,17 +5,18 @@ from __future__ import annotations
 import shlex
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-from inpaintbench.annotate import shipped
+from inpaintbench.annotate import rehearsal, shipped
 from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
+from inpaintbench.annotate.records import Proportion
 from inpaintbench.annotate.space import write_space
 from inpaintbench.annotate.statistics import planning
 from inpaintbench.annotate.study import load, read_study_file
@@ -23,7 +24,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, answers_stored, opened
 from inpaintbench.cli.annotate.running import Name
 from inpaintbench.cli.console import Answer, AsJson, Processes, Running, Table, records
-from inpaintbench.cli.options import Among, Natural
+from inpaintbench.cli.options import Among, Natural, read_option
 from inpaintbench.errors import InputError, UsageError
 from inpaintbench.files import write_atomically
 from inpaintbench.pages.words import count, percent
@@ -62,11 +63,12 @@ def _crowd_of(open_study: Opened) -> Crowd:
     return open_study.study.file.crowd
 
 
-def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_votes: bool = False) -> Answer:
+def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_votes: bool = False, paid: bool = False) -> Answer:
     """Erase a person: name, platform's ids, free words, links. Answers are excluded unless they are to be kept.
 
     Args:
         keep_votes: What they answered still counts, under a pseudonym.
+        paid: The platform knows the decision on somebody who came to an end; until then its record of them stays.
 
     Example: inpaintbench annotate withdraw STUDY Ada
     """
@@ -76,11 +78,14 @@ def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_vote
         rater_id = open_study.rater(name).rater_id
         open_study.desk.withdraw(rater_id, keep_votes=keep_votes)
         counts = open_study.desk.state().excluded(rater_id) is None
-        erased = Participants(open_study.journal).erase(open_study.study_id, rater_id)
+        kept = not paid and open_study.desk.is_owed(rater_id)
+        erased = Participants(open_study.journal).erase(open_study.study_id, rater_id, keep_payment=kept)
+    stays = ["The platform's record stays until you have paid or refused them: then say --paid"] if kept else []
     return Answer(
         {**asdict(erased), "answers_count": counts},
         f"{erased.name}: erased {erased.participants} of the platform's records, {erased.words} free words, "
         f"{erased.links} links; answers {'count' if counts else 'are excluded'}. Backups that you made before still hold them",
+        *stays,
     )
 
 
@@ -151,25 +156,88 @@ def new(name: Annotated[str, Among(shipped.names())], *, out: Path = Path("study
 
 
 def prepare(
-    file: Path, *, out: Path, database: Database = None, running: Processes = Running(), as_json: AsJson = False
-) -> Answer:
+    file: Path, *, out: Path, database: Database = None, rehearse: str | None = None, running: Processes = Running(),
+    as_json: AsJson = False,
+) -> Answer:  # fmt: skip
     """Make the tasks of a study and the videos that browsers play. Run it again to go on after an interruption.
 
     Args:
         file: The study file.
         out: Folder of the study.
+        rehearse (KIND=PEOPLE,...): Then let simulated people work through all of it over HTTP, and say what would come out:
+            honest, minority, clicker, coin.
 
-    Example: inpaintbench annotate prepare study.toml --out STUDY
+    Example: inpaintbench annotate prepare study.toml --out STUDY --rehearse honest=20,minority=5,clicker=3,coin=2
     """
+    people = read_option(_people, rehearse) if rehearse else {}
     asked = read_study_file(file)
     study = prepare_study(
         asked, out, executor_of=running.on, answers_of=answers_stored(out, database), log=console.note if as_json else console.say
     )
     invite = "" if study.file.crowd else f"`inpaintbench annotate invite {console.shown(out)} NAME` and "
+    tried = _rehearsal(out, people, tell=console.note if as_json else console.say) if people else Answer(None)
     return Answer(
-        {"study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies)},
+        {
+            "study_id": study.study_id, "folder": out, "tasks": len(study.tasks), "proxies": len(study.proxies),
+            "rehearsal": tried.facts,
+        },
+        *tried.shown,
         f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
         f"next: {invite}`inpaintbench annotate serve {console.shown(out)}`",
+    )  # fmt: skip
+
+
+def _people(text: str) -> dict[rehearsal.Kind, int]:
+    """``honest=20,coin=3``."""
+    given = [(name.strip(), many.strip()) for name, _, many in (one.partition("=") for one in text.split(","))]
+    said = dict(given)
+    if wrong := [name for name, many in given if name not in rehearsal.KINDS or not (many.isascii() and many.isdecimal())]:
+        raise InputError(
+            f"{wrong[0]!r} is no kind of people with their number; "
+            f"kinds are {', '.join(rehearsal.KINDS)}: write {rehearsal.KINDS[0]}=20"
+        )
+    if len(said) < len(given):
+        raise InputError(f"{text!r} names a kind of people twice; name each once")
+    if not any(map(int, said.values())):
+        raise InputError(f"{text!r} is nobody; at least one person has to come")
+    return {kind: int(said[kind]) for kind in rehearsal.KINDS if int(said.get(kind, 0))}
+
+
+def _rehearsal(folder: Path, people: Mapping[rehearsal.Kind, int], *, tell: Callable[[str], None]) -> Answer:
+    """What the study would say of simulated people, after its rules have left out whom they flag."""
+    from inpaintbench.annotate.journal.participants import Participants
+    from inpaintbench.annotate.outcomes.payments import payments
+    from inpaintbench.cli.annotate.results import agreement, ranking, screen
+
+    with rehearsal.rehearsed(folder, people, tell=tell) as tried:
+        if tried.study.file.screening:
+            screen(tried.folder, apply=True)
+        with opened(tried.folder, None) as open_study:
+            state, settings = open_study.desk.state(), open_study.study.file.crowd
+            came, paid = Participants(open_study.journal).all(open_study.study_id), Counter[tuple[rehearsal.Kind, str]]()
+            rows_paid = [] if settings is None else payments(state, settings, came, now=time.time())
+            for rater_id, row in zip(came, rows_paid, strict=settings is not None):
+                paid[tried.kind_of[rater_id], row.decision] += 1
+        rows = []
+        for kind in people:
+            ours = [rater_id for rater_id, of in tried.kind_of.items() if of == kind]
+            gold = [right for rater_id in ours for right in state.rater(rater_id).gold]
+            ends = Counter(tried.ended[rater_id].replace("_", " ") for rater_id in ours)
+            rows.append((
+                kind, len(ours), sum(state.rater(rater_id).answered for rater_id in ours), percent(Proportion.of(gold).value),
+                ", ".join(f"{end}: {many}" for end, many in ends.most_common()),
+                sum(state.excluded(rater_id) is not None for rater_id in ours),
+                ", ".join(f"{decision}: {many}" for (of, decision), many in paid.items() if of == kind),
+            ))  # fmt: skip
+        columns = ["kind", "people", "answers", "gold right", "ended", "left out", "payment"]
+        compares = any(task.candidates for task in tried.study.tasks)
+        parts = {"agreement": agreement(tried.folder), **({"ranking": ranking(tried.folder)} if compares else {})}
+        order = rehearsal.order_of(tried.study, "honest")
+    held = " > ".join(sorted(order, key=lambda name: -order[name]))
+    facts = {"people": records(columns, rows), "order": order, **{name: part.facts for name, part in parts.items()}}
+    sentence = [f"The order that honest ones hold, and the minority in reverse: {held}"] if order else []
+    return Answer(
+        facts, Table("rehearsal", columns, rows), *sentence, *(shown for part in parts.values() for shown in part.shown)
     )
 
 

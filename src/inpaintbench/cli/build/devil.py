@@ -120,7 +120,7 @@ def build_devil(
     }
     stated = {**chosen, **given}
     recipe = whole.make_recipe(devil.DevilRecipe, stated | settings.kept_by_growth(devil.DevilRecipe, stated, append_to))
-    if planning.tell(recipe, sources if isinstance(sources, Path) else None):
+    if planning.tell(recipe, sources, constants=owning.constants, out=out):
         return
     spec = place.source(out) if place else SourceSpec("folder", {"folder": str(sources), **owning.constants})
     fetching = place.fetching() if place else None
@@ -128,11 +128,11 @@ def build_devil(
 
 
 def _usual_design(given: Mapping[str, Any], out: Path, *, own: bool) -> str:
-    """The design where nobody asks for one: that of what is gone on with, else pairs of ``own`` footage."""
+    """The design where nobody asks for one: that of the items that there are, else pairs of ``own`` footage."""
     if given.get("behaviour") == "as-published" or given.get("imperfect") or not own:
         return "slices"
-    begun = settings.recall(Workspace(out)) if (out / settings.FILE).is_file() else None
-    return "paired" if begun is None else str(getattr(begun, "design", "slices"))
+    begun = Workspace(out) if (out / settings.FILE).is_file() else None
+    return str(getattr(settings.recall(begun), "design", "slices")) if begun and begun.steps("items") else "paired"
 
 
 def _place_asked(source: str, sources: Path | Address | None, places: Any) -> Place | None:

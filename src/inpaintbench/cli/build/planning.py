@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inpaintbench import frozen
 from inpaintbench.claims import tells_nothing, too_few
@@ -16,6 +18,7 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.export.growing import appended
 from inpaintbench.masks.axes import AXES
 from inpaintbench.pages.words import count
+from inpaintbench.storage import Address
 from inpaintbench.types import Clip, Dataset
 from inpaintbench.workspace import Workspace
 
@@ -28,7 +31,8 @@ class Plan:
     """What is asked before a build, in its place.
 
     Selection:
-        plan: Build nothing: say how many films find 1 dB and 0.5 dB, by a pilot on a few of these films.
+        plan: Build nothing: say how many films find 1 dB and 0.5 dB, by a pilot on a few of these films; of films at an address
+            how many requests, bytes and CPU hours a build takes.
         plan_deviation (DB): With --plan: by how much differences of two items of a clip scatter on every axis, above 0,
             without a pilot.
     """
@@ -36,8 +40,14 @@ class Plan:
     plan: bool = False
     plan_deviation: float | None = None
 
-    def tell(self, recipe: DevilRecipe, folder: Path | None) -> bool:
+    def tell(self, recipe: DevilRecipe, folder: Path | Address | None, *, constants: Mapping[str, Any], out: Path) -> bool:
         """Say it where it is asked for; False where nothing is, and the build goes on.
+
+        Args:
+            recipe: of the benchmark.
+            folder: of the films.
+            constants: further ones of their source.
+            out: the workspace.
 
         Raises:
             UsageError: it is asked of a benchmark that it says nothing of, or with a deviation that nothing can have.
@@ -50,18 +60,42 @@ class Plan:
             return False
         if self.plan_deviation is not None and not 0 < self.plan_deviation < math.inf:
             raise UsageError(f"--plan-deviation is {self.plan_deviation:g}; give a number of dB above 0")
-        if folder is None or recipe.design != "paired":
+        if isinstance(folder, Address) and self.plan_deviation is None:
+            self._tell_traffic(recipe, folder, constants, out)
+            return True
+        if not isinstance(folder, Path) or recipe.design != "paired":
             raise UsageError("--plan is for paired designs of a folder of films (--sources FOLDER --design paired)")
         from inpaintbench.recipes.telling import plan
 
-        try:
+        with _stopped_alone():
             planned = plan(recipe, folder, deviation=self.plan_deviation)
-        except KeyboardInterrupt:
-            raise StoppedError("stopped; a plan builds and keeps nothing, and the same command begins it anew") from None
         console.print_table(planned.title, planned.heads, planned.rows)
         for line in planned.words:
             console.say(line)
         return True
+
+    def _tell_traffic(self, recipe: DevilRecipe, address: Address, constants: Mapping[str, Any], out: Path) -> None:
+        from inpaintbench.recipes.traffic import HEADS, foresee, row
+
+        with _stopped_alone(), console.busy("a pilot on a few of the films"):
+            found = foresee(recipe, address, constants=constants, out=out)
+        films = count(found.films, "film" if not found.there else "new film")
+        console.print_table(f"What a build from {films} into a bucket asks of object storage", HEADS, [row(found.traffic)])
+        if found.there:
+            console.say(
+                f"{count(found.there, 'film')} of this recipe in the workspace ask for nothing more than the new dataset."
+            )
+        if not found.tried:
+            return
+        console.say(f"By a pilot on {found.tried} of them; less where --per-slice takes fewer clips of a film than there.")
+
+
+@contextmanager
+def _stopped_alone() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise StoppedError("stopped; a plan builds and keeps nothing, and the same command begins it anew") from None
 
 
 def say_what_it_tells(dataset: Dataset) -> None:

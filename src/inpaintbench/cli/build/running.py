@@ -19,7 +19,7 @@ import typer
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ValidationError
 
-from inpaintbench import frozen
+from inpaintbench import frozen, storage
 from inpaintbench.catalogue import joined, unknown_name
 from inpaintbench.cli import console
 from inpaintbench.cli.console import Running, constant, parse_leaf
@@ -30,6 +30,7 @@ from inpaintbench.errors import UsageError
 from inpaintbench.executors.base import Executor, Rejection, is_note
 from inpaintbench.export.growing import check_addable
 from inpaintbench.export.licences import check_name
+from inpaintbench.mirrors import bring_exports, root_of
 from inpaintbench.pages.words import count, duration
 from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table, read_file, with_entries
 from inpaintbench.recipes.leakage import alike, not_looked_for
@@ -171,6 +172,8 @@ class Published:
             raise UsageError("--append adds to the workspace's own dataset, --append-to to another; give one of them")
         if self.replace and (self.append or self.append_to):
             raise UsageError("--append keeps what --replace gives up; give one of them")
+        if self.append:
+            bring_exports(own.parents[1])
         return own if self.append else self.append_to
 
     def checked(self, own: Path) -> Path | None:
@@ -251,6 +254,7 @@ class Build:
         recipe = keep_design(recipe, append_to)
         given: dict[str, Any] = {name: path for name, path in corrupting.items() if path}
         check(recipe, sources, **given)
+        storage.traffic()
         workspace = Workspace(out)
         with self.running.on(workspace) as executor:
             asked = Asked(replace=self.published.replace, say=console.say)
@@ -258,6 +262,10 @@ class Build:
                 recipe, sources, executor, workspace, table=self.described.over(self.stated), append_to=append_to, asked=asked,
                 before=before, **given,
             )  # fmt: skip
+        if (traffic := executor.traffic + storage.traffic())["requests"]:
+            from inpaintbench.recipes.traffic import HEADS, row
+
+            console.print_table("What this run asked of object storage", HEADS, [row(traffic)])
         return workspace, folder, dataset
 
 
@@ -275,7 +283,8 @@ def told(folder: Path, dataset: Dataset) -> None:
             f"{measured.seconds:.1f} s, measured on the first, by {count(workers, 'worker')}{networks}"
         )
     console.say(f"Dataset: {folder}")
-    console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
+    if root_of(folder.parents[1])[1] is None:
+        console.say(f'Load it: datasets.load_dataset("{folder}", "{dataset.slices[0].name}", split="{split}")')
     console.say(f"Check it: inpaintbench export verify {folder}")
     console.tell_next("eval", "run", folder, "--run", "RUN", "--method", "MODULE:NAME", "--report")
 

@@ -63,7 +63,7 @@ class CameraMotion(AttributeLeaf):
             "up to 0.007 lower",
         ),
     )
-    version = "5"
+    version = "6"
     unit = "fraction of the view"
     direction = "higher: more motion of the camera"
     cost = 1.2
@@ -94,7 +94,7 @@ class CameraMotionPerFrame(AttributeLeaf):
     """
 
     name = "camera_motion_per_frame"
-    version = "5"
+    version = "6"
     unit = "fraction of the view per frame"
     direction = "higher: faster camera"
     cost = 0.06
@@ -117,7 +117,7 @@ class CameraMotionPerSecond(AttributeLeaf):
     """
 
     name = "camera_motion_per_second"
-    version = "3"
+    version = "4"
     unit = "fraction of the view per second"
     direction = "higher: faster camera"
     cost = 0.06
@@ -142,7 +142,7 @@ class CameraMotionConfidence(AttributeLeaf):
     """
 
     name = "camera_motion_confidence"
-    version = "2"
+    version = "3"
     unit = "confidence, 0..1"
     direction = "higher: camera motion is more trustworthy"
     cost = 0.01

@@ -19,7 +19,6 @@ from scipy.signal import savgol_coeffs, savgol_filter
 from inpaintbench.curation.attributes.base import AttributeLeaf, evenly_spaced
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.ranges import AtLeastOne, Level, Side
-from inpaintbench.types import Luma
 from inpaintbench.view import ItemView
 
 Plane = npt.NDArray[np.uint8]
@@ -195,7 +194,18 @@ class Flicker(AttributeLeaf):
         """The deviation, 0 and more; ``NotMeasurable`` for fewer than five frames."""
         if view.frames < FEWEST_FRAMES:
             raise NotMeasurable(f"the clip has {view.frames} frames, flicker needs at least {FEWEST_FRAMES}")
-        return deviation_from_trend(_brightness(view.luma), fps=view.fps)
+        # Level of the view over time without what moves through it, `float64[T]`, beginning at 0.
+        luma = view.luma
+        rows, columns = (min(most, side) for most, side in zip(CELLS, luma.shape[1:], strict=True))
+        parts = min(PARTS, luma.shape[1] // rows, luma.shape[2] // columns)
+        means = []
+        for plane in luma:
+            small = cv2.resize(plane, (columns * parts, rows * parts), interpolation=cv2.INTER_AREA)
+            means.append(small.reshape(rows, parts, columns, parts).mean(axis=(1, 3), dtype=np.float64).ravel())
+        changes = np.sort(np.diff(means, axis=0), axis=1)
+        left_out = int(TRIMMED * changes.shape[1])
+        brightness = np.concatenate([[0.0], changes[:, left_out : changes.shape[1] - left_out].mean(axis=1).cumsum()])
+        return deviation_from_trend(brightness, fps=view.fps)
 
 
 def deviation_from_trend(levels: npt.NDArray[np.float64], *, fps: float) -> float:
@@ -206,19 +216,6 @@ def deviation_from_trend(levels: npt.NDArray[np.float64], *, fps: float) -> floa
     kept = 1 - savgol_coeffs(window, 2)[window // 2]
     inner = rest[window // 2 : len(rest) - window // 2]
     return float(np.sqrt(np.mean(inner**2) / kept))
-
-
-def _brightness(luma: Luma) -> npt.NDArray[np.float64]:
-    """Level of the view over time without what moves through it, ``float64[T]``, beginning at 0."""
-    rows, columns = (min(most, side) for most, side in zip(CELLS, luma.shape[1:], strict=True))
-    parts = min(PARTS, luma.shape[1] // rows, luma.shape[2] // columns)
-    means = []
-    for plane in luma:
-        small = cv2.resize(plane, (columns * parts, rows * parts), interpolation=cv2.INTER_AREA)
-        means.append(small.reshape(rows, parts, columns, parts).mean(axis=(1, 3), dtype=np.float64).ravel())
-    changes = np.sort(np.diff(means, axis=0), axis=1)
-    left_out = int(TRIMMED * changes.shape[1])
-    return np.concatenate([[0.0], changes[:, left_out : changes.shape[1] - left_out].mean(axis=1).cumsum()])
 
 
 def _sampled(view: ItemView, count: int) -> list[Plane]:

@@ -171,19 +171,17 @@ def _pair(first: Frame, second: Frame, *, number: int) -> PairMotion | None:
     camera = np.stack([moved.real, moved.imag], axis=2).astype(np.float32)
     residual = flow - camera
     seen = _inside(camera, margin=EDGE_PIXELS)
-    return PairMotion(
-        camera=camera, residual=residual, seen=seen, moving=_moving(camera, residual, read=textured & seen),
-        unexplained=_unexplained(first, second, flow), agreement=agreement, read=float(textured.mean()),
-    )  # fmt: skip
-
-
-def _moving(camera: Map, residual: Map, *, read: Mask) -> Map:
+    read = textured & seen
     limit = MOVING_PIXELS + MOVING_SHARE * np.linalg.norm(camera, axis=2)
     moves = (np.linalg.norm(residual, axis=2) > limit) & read
     # Single pixels are errors of the flow.
     cleaned = cv2.medianBlur(moves.astype(np.uint8), 5).astype(np.float32) * read
     size = (FILL_PIXELS, FILL_PIXELS)
-    return np.asarray(cv2.blur(cleaned, size) / (cv2.blur(read.astype(np.float32), size) + 0.05), np.float32)
+    share_moving = np.asarray(cv2.blur(cleaned, size) / (cv2.blur(read.astype(np.float32), size) + 0.05), np.float32)
+    return PairMotion(
+        camera=camera, residual=residual, seen=seen, moving=share_moving,
+        unexplained=_unexplained(first, second, flow), agreement=agreement, read=float(textured.mean()),
+    )  # fmt: skip
 
 
 def _unexplained(first: Frame, second: Frame, flow: Map) -> Map:

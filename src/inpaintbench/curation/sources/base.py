@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
+from inpaintbench import storage
 from inpaintbench.catalogue import Leaf, unknown_name
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
 from inpaintbench.files import read_toml
-from inpaintbench.storage import brought, place
+from inpaintbench.storage import Address, brought, check_state, in_cache, place, read
 from inpaintbench.types import Plain, Source
 from inpaintbench.workspace import Blobs
 
@@ -63,6 +65,10 @@ class SourceLeaf(Leaf, ABC):
 
         Files in ``scratch/PARTS`` are kept along with it, by the names of parts of the view.
         """
+
+    def nothing(self) -> str | None:
+        """Why there is no footage at all, where that is seen before any work; else None."""
+        return None
 
     def notes(self) -> list[tuple[str, str]]:
         """Unreadable or odd entries, (where, why), once ``footage`` was iterated."""
@@ -116,13 +122,56 @@ def local_file(quoted: str, *, state: str | None = None) -> str:
     Raises:
         Rejected: it is not there any more. NetworkError: it cannot be brought for now, or not with these credentials.
     """
-    try:
+    with _as_of_a_film():
         where = place(unquoted_path(quoted), listed=True)
         return str(where if isinstance(where, Path) else brought(where, state=state))
+
+
+@contextmanager
+def _as_of_a_film() -> Iterator[None]:
+    try:
+        yield
     except Gone as error:
         raise Rejected(str(error)) from error
     except InputError as error:  # credentials run out: a film is not dropped for them
         raise NetworkError(str(error)) from error
+
+
+def stated_sha256(where: Mapping[str, Any]) -> str | None:
+    """The SHA-256 of a film at an address that is known there, where it is. Raises what ``local_file`` raises."""
+    with _as_of_a_film():
+        at = place(unquoted_path(where["path"]), listed=True)
+        return storage.stated_sha256(at, state=where["state"]) if isinstance(at, Address) else None
+
+
+@contextmanager
+def in_parts(where: Plain, blobs: Blobs) -> Iterator[tuple[Callable[[int, int], bytes], int]]:
+    """Yield what gives the bytes of a source's file from the first number to before the second, and the size of all.
+
+    Of what lies at an address the parts alone are brought, unless the whole is in the cache.
+
+    Raises:
+        Rejected: the file cannot be read, or is not what it was when the block ends. NetworkError: as ``local_file``.
+    """
+    at = None if where["blob"] else place(unquoted_path(where["path"]), listed=True)
+    if isinstance(at, Address) and not in_cache(at, where["state"]):
+
+        def part(begin: int, end: int) -> bytes:
+            with _as_of_a_film():
+                return read(at, begin, end)
+
+        yield part, int(where["state"].partition(":")[0])
+        with _as_of_a_film():
+            check_state(at, where["state"])
+        return
+    try:
+        file = os.open(open_path(where, blobs), os.O_RDONLY)
+    except OSError as error:
+        raise Rejected(f"cannot be read: {error.strerror}") from error
+    try:
+        yield lambda begin, end: os.pread(file, end - begin, begin), os.fstat(file).st_size
+    finally:
+        os.close(file)
 
 
 # Of all files of its folder and of those below, as far as nothing nearer to them says otherwise.

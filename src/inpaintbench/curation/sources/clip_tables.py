@@ -19,6 +19,7 @@ from inpaintbench.curation.sources import user_tables
 from inpaintbench.curation.sources.removal_layouts import Film, Found, Shot, film_at
 from inpaintbench.curation.sources.user_tables import Entry
 from inpaintbench.errors import InputError
+from inpaintbench.files import read_text
 from inpaintbench.pages.words import some_of
 
 # The layout of a table in the place of folders.
@@ -81,7 +82,11 @@ def matched(path: Path, columns: Mapping[str, str] | None = None, *, films: Sequ
     given = dict(columns or {})
     entries = user_tables.entries(path, kind="clips", known={*COLUMNS, *given.values()})
     if not entries:
-        raise InputError(f"clips {str(path)!r} have no rows; give one for each clip, with its input and its mask")
+        of_text = path.is_file() and path.suffix.lower() in (*user_tables.TABLES[:2], "", ".txt")
+        first = read_text(path).strip().partition("\n")[0] if of_text else ""
+        broken = first and not re.search(r"[,;\t]", first)  # one column cannot be a table: two have to be there
+        what = f"are no table: their only line is {first[:40]!r}" if broken else "have no rows"
+        raise InputError(f"clips {str(path)!r} {what}; give columns such as input,mask and below them a row for each clip")
     there = user_tables.heads(entries, given, where=f"clips {str(path)!r}")
     known = given | {name: name for name in COLUMNS if name in there and name not in given and name not in given.values()}
     free = [name for name in there if name not in known.values()]

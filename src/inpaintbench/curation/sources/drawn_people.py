@@ -16,8 +16,6 @@ from inpaintbench.curation.sources.figure import (
     POSES,
     SIDES,
     Figure,
-    Key,
-    Point,
     draw_look,
     ground_shadow,
     labels,
@@ -127,32 +125,26 @@ def _staged(picture: Picture) -> tuple[list[tuple[Figure, float]], tuple[Joint, 
 def _figure(picture: Picture, person: int) -> tuple[Figure, float]:
     rng = _rng(picture, f"figure {person}")
     pose, people = picture.poses[person], len(picture.poses)
-    turn = _turn(pose, rng)
+    # Degrees: to the side for poses that show best so, else towards the viewer, sometimes away.
+    if pose in _SIDE_POSES:
+        turn = float(rng.choice([-1, 1]) * rng.uniform(35, 85))
+    else:
+        turn = float(rng.uniform(-40, 40) + (180 if rng.random() < 0.12 else 0))
     bones = skeleton(vary(POSES[pose], rng), turn_degrees=turn)
     share = (0.5 + (person - (people - 1) / 2) * 0.44) * picture.width
     top, bottom = 0.05 + 0.05 * float(rng.random()), 0.93 + 0.03 * float(rng.random())
-    span = _span(bones, whole=picture.whole_body)
-    size = (bottom - top) * picture.height / (span[1] - span[0])
+    # What is to be seen of the figure, in its heights below the pelvis.
+    lowest = ("toe", "ankle") if picture.whole_body else ("knee",)
+    feet = max(point[1] for (name, _), point in bones.items() if name in lowest)
+    begin = float(min(point[1] for point in bones.values())) - 0.03
+    end = float(feet) + (0.03 if picture.whole_body else 0.1)
+    size = (bottom - top) * picture.height / (end - begin)
     left, right = min(point[0] for point in bones.values()) - 0.05, max(point[0] for point in bones.values()) + 0.05
     size = min(size, (0.98 if people == 1 else 0.62) * picture.width / (right - left)) * float(rng.uniform(0.93, 1))
     middle = share + float(rng.uniform(-0.03, 0.03)) * picture.width - size * (left + right) / 2
-    pelvis = (middle, bottom * picture.height - size * span[1])
+    pelvis = (middle, bottom * picture.height - size * end)
     look = draw_look(rng, size=size)
     return place_figure(bones, look, turn_degrees=turn, size=size, pelvis=pelvis, seated=pose == "sitting"), size
-
-
-def _turn(pose: str, rng: np.random.Generator) -> float:
-    """Degrees: to the side for poses that show best so, else towards the viewer, sometimes away."""
-    if pose in _SIDE_POSES:
-        return float(rng.choice([-1, 1]) * rng.uniform(35, 85))
-    return float(rng.uniform(-40, 40) + (180 if rng.random() < 0.12 else 0))
-
-
-def _span(bones: Mapping[Key, Point], *, whole: bool) -> tuple[float, float]:
-    """Top and bottom of what is to be seen of a figure, in its heights below the pelvis."""
-    lowest = ("toe", "ankle") if whole else ("knee",)
-    bottom = max(point[1] for (name, _), point in bones.items() if name in lowest)
-    return float(min(point[1] for point in bones.values())) - 0.03, float(bottom) + (0.03 if whole else 0.1)
 
 
 def _background(picture: Picture) -> Any:

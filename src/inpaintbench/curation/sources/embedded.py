@@ -109,7 +109,10 @@ class Water:
     def paint(self, frame: Image, *, transform: npt.NDArray[np.float64], seconds: float) -> npt.NDArray[np.bool_]:
         """Paint the water as it is at ``seconds`` into ``frame``, in place; True in ``bool[H, W]`` where there is any."""
         scale = scale_of(transform)
-        x, y = _scene_grid(transform, frame.shape[1], frame.shape[0])
+        # Photograph coordinates of the frame's pixels, `float32[H, W]` each.
+        columns = np.arange(frame.shape[1], dtype=np.float32)[None, :]
+        lines = np.arange(frame.shape[0], dtype=np.float32)[:, None]
+        x, y = (row[0] * columns + (row[1] * lines + row[2]) for row in transform[:2].tolist())
         first = self.shoreline.highest_row() - SHORE_WIDTH_PIXELS * scale
         top = int(np.argmax(np.append(y.max(axis=1) >= first, True)))
         painted = np.zeros(frame.shape[:2], np.bool_)
@@ -183,13 +186,6 @@ def _bend(x: Map, *, unit: float, bends: npt.NDArray[np.float64]) -> Map:
     for number, phase in bends.tolist():
         bent += BEND_HEIGHT * unit / math.sqrt(number) * np.sin(x * (number / unit) + phase)
     return bent
-
-
-def _scene_grid(transform: npt.NDArray[np.float64], width: int, height: int) -> tuple[Map, Map]:
-    """Photograph coordinates (x, y) of the frame's pixels, ``float32[H, W]`` each."""
-    columns, lines = np.arange(width, dtype=np.float32)[None, :], np.arange(height, dtype=np.float32)[:, None]
-    x, y = (row[0] * columns + (row[1] * lines + row[2]) for row in transform[:2].tolist())
-    return x, y
 
 
 def _coarse_grid(path: Transforms, view: tuple[int, int]) -> tuple[Map, Map]:

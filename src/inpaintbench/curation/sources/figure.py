@@ -107,7 +107,10 @@ def skeleton(pose: Pose, *, turn_degrees: float) -> dict[Key, Point]:
     x is to the right of the picture, y down, z towards the viewer; the origin is the pelvis. A figure that is not turned faces
     the viewer; one turned by 90 looks to the right of the picture.
     """
-    up, across = _trunk(pose)
+    # Unit vectors up the trunk and to the figure's left across the shoulders.
+    lean, bend = math.radians(pose.lean), math.radians(pose.bend)
+    up = np.array([math.sin(bend), -math.cos(bend) * math.cos(lean), math.cos(bend) * math.sin(lean)])
+    across = np.array([math.cos(bend), math.sin(bend), 0])
     thorax = TORSO * up
     neck = thorax + NECK * up
     look = _direction(pose.nod - pose.lean, pose.tilt + pose.bend)
@@ -120,14 +123,11 @@ def skeleton(pose: Pose, *, turn_degrees: float) -> dict[Key, Point]:
     for index, (side, sign) in enumerate(SIDES):
         joints |= _arm(pose, index, sign, side, root=thorax + sign * HALF_SHOULDERS * across - SHOULDER_DROP * up)
         joints |= _leg(pose, index, sign, side, root=np.array([sign * HALF_HIPS, HIP_DROP, 0]))
-    return {key: _turned(point, turn_degrees) for key, point in joints.items()}
-
-
-def _trunk(pose: Pose) -> tuple[Point, Point]:
-    """Unit vectors up the trunk and to the figure's left across the shoulders."""
-    lean, bend = math.radians(pose.lean), math.radians(pose.bend)
-    up = np.array([math.sin(bend), -math.cos(bend) * math.cos(lean), math.cos(bend) * math.sin(lean)])
-    return up, np.array([math.cos(bend), math.sin(bend), 0])
+    turn = math.radians(turn_degrees)
+    return {
+        key: np.array([x * math.cos(turn) + z * math.sin(turn), y, z * math.cos(turn) - x * math.sin(turn)])
+        for key, (x, y, z) in joints.items()
+    }
 
 
 def _arm(pose: Pose, index: int, sign: int, side: str, *, root: Point) -> dict[Key, Point]:
@@ -152,12 +152,6 @@ def _direction(flexion: float, abduction: float) -> Point:
     """The unit vector of a limb; ``abduction`` is positive to the figure's left."""
     forward, aside = math.radians(flexion), math.radians(abduction)
     return np.array([math.sin(aside), math.cos(aside) * math.cos(forward), math.cos(aside) * math.sin(forward)])
-
-
-def _turned(point: Point, degrees: float) -> Point:
-    turn = math.radians(degrees)
-    x, y, z = point
-    return np.array([x * math.cos(turn) + z * math.sin(turn), y, z * math.cos(turn) - x * math.sin(turn)])
 
 
 # `float32[H, W, 3]` RGB, 0..255.

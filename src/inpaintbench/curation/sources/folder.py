@@ -63,6 +63,13 @@ class FolderSource(SourceLeaf):
             except InputError as error:
                 raise InputError(str(error).replace(beside, str(self.folder))) from error
 
+    def nothing(self) -> str | None:
+        """That no file of the folder is of its kind of media; what lies at an address is not asked for twice."""
+        if isinstance(self.folder, Path) and next(self._files(self.folder), None) is None:
+            kind = "video files" if self.suffixes == _SUFFIXES["video"] else "pictures"
+            return f"the source folder holds no {kind}"
+        return None
+
     def _told(self, folder: Path, files: Iterable[_File]) -> Iterator[Footage]:
         """Footage of files below ``folder``."""
 

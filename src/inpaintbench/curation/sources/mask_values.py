@@ -51,7 +51,9 @@ def quad_layers(levels: Levels) -> tuple[Hole, Hole]:
     if off[levels].any():
         counts = np.zeros(256, np.int64)
         for place, plane in enumerate(levels):
-            inside = _inside_areas(plane)
+            # Pixels whose neighbours are like them.
+            square = np.ones((3, 3), np.uint8)
+            inside = np.asarray(cv2.subtract(cv2.dilate(plane, square), cv2.erode(plane, square)) <= _EVEN)
             counts += np.bincount(plane[inside], minlength=256)
             classes[place] = _between_areas(plane, inside, distances, nearest)
         if counts[off].sum() > _STRAY * counts.sum():
@@ -61,12 +63,6 @@ def quad_layers(levels: Levels) -> tuple[Hole, Hole]:
                 "white or black is the object"
             )
     return classes <= QUAD.index(OVERLAP), classes != QUAD.index(BACKGROUND)
-
-
-def _inside_areas(plane: Levels) -> Hole:
-    """Pixels whose neighbours are like them."""
-    square = np.ones((3, 3), np.uint8)
-    return np.asarray(cv2.subtract(cv2.dilate(plane, square), cv2.erode(plane, square)) <= _EVEN)
 
 
 def _between_areas(plane: Levels, inside: Hole, distances: npt.NDArray[np.int16], nearest: Levels) -> Levels:

@@ -221,7 +221,11 @@ def _masks(films: Mapping[str, Film], work: Path, *, lengthen: str, any_size: bo
     for name, part in (("object_mask", "mask"), ("effect_mask", "effect")):
         if part in films:
             film = films[part]
-            layers = _layers(film, work) if film.more.get(VALUES) == QUAD else {name: _levels(film, work)}
+            if film.more.get(VALUES) == QUAD:
+                thing, changed = quad_layers(_levels_of_pictures(film, work))
+                layers = {"object_mask": _white(thing), "effect_mask": _white(changed)}
+            else:
+                layers = {name: _levels(film, work)}
             # The first masks, or all of them and then the last one again, or back and forth.
             for layer, levels in layers.items():
                 more = [(0, max(0, frames - len(levels))), (0, 0), (0, 0)]
@@ -345,12 +349,6 @@ def _levels_of_pictures(film: Film, work: Path) -> npt.NDArray[np.uint8]:
         return np.asarray(frames.max(axis=3), np.uint8)
     pictures = of_one_size([quoted_path(file) for file in film.files], video.read_image)
     return np.stack([picture.max(axis=2) for picture in pictures])
-
-
-def _layers(film: Film, work: Path) -> dict[str, npt.NDArray[np.uint8]]:
-    """The masks of a quadmask, by the names of their parts."""
-    thing, changed = quad_layers(_levels_of_pictures(film, work))
-    return {"object_mask": _white(thing), "effect_mask": _white(changed)}
 
 
 def _white(inside: Hole) -> npt.NDArray[np.uint8]:

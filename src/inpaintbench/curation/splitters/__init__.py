@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 SPLITTERS: Catalogue[type[Splitter]] = Catalogue(
     "splitter",
     {
+        "samples": "inpaintbench.curation.splitters.windows:Samples",
         "seconds": "inpaintbench.curation.splitters.windows:Seconds",
         "shots": "inpaintbench.curation.splitters.shots:Shots",
         "windows": "inpaintbench.curation.splitters.windows:Windows",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
 from inpaintbench.catalogue import Leaf
 
 
 class Splitter(Leaf, ABC):
     """Divides one source into spans that become clips."""
+
+    by_index: ClassVar[bool] = False
+    """Whether films are taken at the word of their index, where they have one, and no frame outside of the spans is looked at."""
 
     @abstractmethod
     def spans(self, path: str, *, frames: int, fps: float, retimed: bool = False) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Consecutive windows of equal length, counted in frames or in seconds; what a film shows plays no part."""
+"""Windows of equal length, counted in frames or in seconds; what a film shows plays no part."""
 
 from __future__ import annotations
 
@@ -68,3 +68,20 @@ class Seconds(Splitter):
         if frames < shortest:
             raise Rejected(f"{frames / fps:.2f} s long ({frames} frames), a clip needs at least {self.shortest_seconds:g} s")
         yield from windows_within(0, frames, length=length, shortest=shortest, stride=stride)
+
+
+class Samples(Seconds):
+    """Windows of ``length_seconds``, one every ``stride_seconds``; nothing between them is read, but for the index of the film.
+
+    Size, rate and number of frames are what an MP4 or MOV file promises, and damage outside of the windows is not seen. Other
+    films, and those that promise what does not decode, are read whole, as by ``seconds``.
+    """
+
+    name = "samples"
+    version = "1"
+    by_index = True
+
+    def __init__(
+        self, *, length_seconds: Duration = 3.0, shortest_seconds: Duration | None = None, stride_seconds: Duration = 60.0
+    ) -> None:
+        super().__init__(length_seconds=length_seconds, shortest_seconds=shortest_seconds, stride_seconds=stride_seconds)

@@ -19,7 +19,6 @@ from inpaintbench import regions, video
 from inpaintbench.errors import InputError, MediaError
 from inpaintbench.ranges import LARGEST_SIDE, Side
 from inpaintbench.types import Frames, Hole, Plain
-from inpaintbench.video import bicubic, linear, nearest
 from inpaintbench.view import ItemView, composite_in_place
 
 # Multiples that the sides of a frame must be: one number, or (width, height).
@@ -84,7 +83,7 @@ def fitted(frames: Frames, row: Plain, *, resize: str) -> Frames:
         MediaError: another size that the protocol does not change, or another number of frames.
     """
     if resize == "nearest":
-        frames = nearest(frames, height=row["height"], width=row["width"])
+        frames = video.nearest(frames, height=row["height"], width=row["width"])
     wanted = (row["frames"], row["height"], row["width"], 3)
     if frames.shape != wanted:
         shape, asked = sizes_in_words(frames.shape, wanted)
@@ -100,7 +99,7 @@ def resampled(frames: Frames, *, height: int, width: int, resample: str) -> Fram
     """
     if resample == "none" and frames.shape[1:3] != (height, width):
         raise MediaError(f"frames of {frames.shape[2]}x{frames.shape[1]} are not {width}x{height}, which the protocol measures")
-    return (linear if resample == "opencv-linear" else bicubic)(frames, height=height, width=width)
+    return (video.linear if resample == "opencv-linear" else video.bicubic)(frames, height=height, width=width)
 
 
 def measured_view(
@@ -136,10 +135,10 @@ def measured_view(
     frames = resampled(view.prediction if full_frames else view.composite, height=height, width=width, resample=resample)
     hole: Hole = view.shared.once(
         ("hole", size, hole_dilations),
-        lambda: regions.dilate_by_cross(nearest(view.hole, height=height, width=width), times=hole_dilations),
+        lambda: regions.dilate_by_cross(video.nearest(view.hole, height=height, width=width), times=hole_dilations),
     )
     filled = composite_in_place(sized(known_from), hole, frames)
-    masks = {mask: nearest(getattr(view, mask), height=height, width=width) for mask in MASKS if view.has(mask)}
+    masks = {mask: video.nearest(getattr(view, mask), height=height, width=width) for mask in MASKS if view.has(mask)}
     given = {part: sized(part) for part in {known_from, "truth"} if view.has(part)}
     return ItemView.of_arrays(
         item_id=view.item_id, fps=view.fps, shared=view.shared, hole=hole, composite=filled, **given, **masks

@@ -17,11 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import nctdtr, polygamma, stdtr, stdtrit
 
 from inpaintbench.claims import ENOUGH_SOURCES, students_t
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import item_rng
+
+special = lazily("scipy.special")  # a fifth of a second
 
 Array = npt.NDArray[np.float64]
 
@@ -108,9 +110,9 @@ def simultaneous(
         levels = (LEVEL if opened else 1 - (1 - LEVEL) * (1 - FIRST_SHARE), 1 - (1 - LEVEL) * FIRST_SHARE)
     bounds = [_bound(sizes, level) for sizes, level in zip((every, own), levels, strict=True)]
     # Of few sources that count unequally even a single estimate strays farther than flips of their signs can show.
-    narrowest = np.where(alike_all, 0.0, stdtrit(degrees, (1 + LEVEL) / 2))
+    narrowest = np.where(alike_all, 0.0, special.stdtrit(degrees, (1 + LEVEL) / 2))
     reach = np.maximum(_students(np.where(early, bounds[not early.all()], bounds[0]), rarity), narrowest)
-    p = np.where(alike_all, p, np.maximum(p, 2 * stdtr(degrees, -ratios)))
+    p = np.where(alike_all, p, np.maximum(p, 2 * special.stdtr(degrees, -ratios)))
     return Simultaneous(errors, reach * errors, p)
 
 
@@ -147,7 +149,7 @@ def _of_kind(pulls: Array, shares: Array, signs: Array) -> tuple[Array, Array]:
     """Standard errors of effects of one kind, and their sizes in every draw, in standard errors of the draw."""
     counts = np.maximum(np.count_nonzero(shares, axis=0), 2)
     squares, moved, count_share = (pulls**2).sum(axis=0), signs @ pulls, (counts - 1) / counts
-    chance = float(polygamma(1, _degrees(shares) / 2).mean())
+    chance = float(special.polygamma(1, _degrees(shares) / 2).mean())
 
     def errors(squares: Array) -> Array:
         logs = np.log(count_share * squares)
@@ -249,7 +251,7 @@ def power_of(effect: float, films: int, deviations: Deviations, design: Design) 
     # Standard errors by which an effect has to differ from 0.
     bound = students_t((1 - (1 - LEVEL) * design.declared) ** (1 / design.effects), degrees)
     # Of a t that lies off by the effect in standard errors: the share beyond the bound on that side.
-    return 1 - float(nctdtr(degrees, abs(effect) / error, bound))
+    return 1 - float(special.nctdtr(degrees, abs(effect) / error, bound))
 
 
 def least_effect(films: int, deviations: Deviations, design: Design, *, power: float = POWER) -> float | None:

@@ -311,7 +311,7 @@ class MotionFidelity(SingleRegionMetric):
         def tracks(frames: Picture) -> npt.NDArray[np.float32]:
             return self.brought.array((None, view.frames, 2), frames, fps=view.fps, item_id=view.item_id)
 
-        source = view.shared.stored(f"tracks {self.brought.state()}", lambda: tracks(view.truth))
+        source = view.shared.stored(view.truth, f"tracks {self.brought.state()} at {view.fps!r}", lambda: tracks(view.truth))
         edit = tracks(view.composite)
         if edit.shape != source.shape or not len(edit):
             raise Unavailable(

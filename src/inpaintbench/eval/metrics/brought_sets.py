@@ -65,7 +65,7 @@ class Jedi(SingleRegionMetric, SetMetric):
             return self.brought.array((LENGTH,), frames, fps=view.fps, item_id=view.item_id)
 
         ours = vector(view.composite)
-        truth = view.shared.stored(f"jedi {self.brought.state()}", lambda: vector(view.truth))
+        truth = view.shared.stored(view.truth, f"jedi {self.brought.state()} at {view.fps!r}", lambda: vector(view.truth))
         return Measurement(None, details={"vectors": 1}, features=Features(ours[None], truth[None]))
 
     def compare(self, sets: Sequence[Features], clusters: Sequence[str]) -> Comparison:
@@ -127,7 +127,9 @@ class Fvmd(SingleRegionMetric, SetMetric):
         if view.frames < self.fewest_frames:
             raise NotMeasurable(f"{view.frames} frames are no window of {WINDOW_FRAMES}")
         ours = self._histograms(view, view.composite)
-        truth = view.shared.stored(f"fvmd {self.rule} {self.brought.state()}", lambda: self._histograms(view, view.truth))
+        truth = view.shared.stored(
+            view.truth, f"fvmd {self.rule} {self.brought.state()} at {view.fps!r}", lambda: self._histograms(view, view.truth)
+        )
         return Measurement(None, details={"vectors": len(ours)}, features=Features(ours, truth))
 
     def _histograms(self, view: ItemView, frames: Frames) -> Array:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 
 from inpaintbench.catalogue import Deviation, known_name
@@ -46,6 +45,7 @@ from inpaintbench.models.dino import (
     small_dino,
 )
 from inpaintbench.ranges import AtLeastOne, Cosine, Side
+from inpaintbench.regions import box_of
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
 
@@ -209,7 +209,7 @@ class DreamSim(Metric):
             parts: list[tuple[int, slice, slice]] = [(at, slice(None), slice(None)) for at in range(view.frames)]
             if region != "frame":
                 pixels = region_pixels(view, region, band_radius_pixels=self.band_radius_pixels)
-                parts = [(at, *_box(mask)) for at, mask in enumerate(pixels) if mask.any()]
+                parts = [(at, *box) for at, mask in enumerate(pixels) if (box := box_of(mask))]
             if not parts:
                 found[region] = Measurement(None, f"no frame has a pixel of the region {region!r}")
                 continue
@@ -234,12 +234,6 @@ class DreamSim(Metric):
 
         vectors: Vectors = view.shared.once_of([frames], ("dreamsim", region), made)
         return vectors
-
-
-def _box(mask: npt.NDArray[np.bool_]) -> tuple[slice, slice]:
-    """Rows and columns of the tight box of a mask that is not empty."""
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
 
 
 # DINO's vectors of every frame of a prediction, prepared as VBench does.

@@ -54,7 +54,9 @@ class FramePairs(Metric):
         means: dict[str, list[float]] = {region: [] for region in self.regions}
         for of_pair, masks in zip(levels, self.shared_pixels(view), strict=True):
             for region, pixels in masks.items():
-                means[region].append(sum(cv2.mean(of_pair, pixels.view(np.uint8))[:3]) / (3 * LEVELS))
+                left, top, across, down = cv2.boundingRect(pixels.view(np.uint8))
+                box = slice(top, top + down), slice(left, left + across)
+                means[region].append(sum(cv2.mean(of_pair[box], pixels[box].view(np.uint8))[:3]) / (3 * LEVELS))
         return means
 
     def over_clip(self, values: Mapping[str, Sequence[float]]) -> dict[str, Measurement]:

@@ -86,7 +86,7 @@ class Vfid(I3dMetric, SetMetric):
             made.append(i3d_clip.i3d_clip(frames, composites, self.constants, view.shared))
             return made[0].truth
 
-        truth = view.shared.stored(key if self.levels == "exact" else f"{key} {self.levels}", both)
+        truth = view.shared.stored(view.truth, key if self.levels == "exact" else f"{key} {self.levels}", both)
         if not made:
             made.append(i3d_clip.i3d_clip(frames, composites, self.constants, view.shared, truth=truth))
         rows = made[0].composites

@@ -88,7 +88,7 @@ def inception_vectors(views: Sequence[ItemView], *, resize: str, side_pixels: in
 
     def made() -> list[Features]:
         key = f"inception/{weights.named(WEIGHTS).sha256}/bilinear/{side_pixels}/{_VERSION}"
-        known = shared.stored(key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared, side_pixels))
+        known = shared.stored(truth, key, lambda: _vectors([(truth, index) for index in range(len(truth))], shared, side_pixels))
         places = [
             (view, index)
             for view, composite in enumerate(composites)

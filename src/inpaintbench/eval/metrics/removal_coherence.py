@@ -208,9 +208,9 @@ class _Coherence(SingleRegionMetric):
         ),
         Deviation(
             "precision",
-            "the kernel in single precision, which leaves about 0.0002 of a distance to rounding",
+            "the kernel in single precision, so that its last digits are rounding",
             "in double precision, on the network's tokens in single",
-            "RC-T differs by that much at most, RC-S by a third of it times its value",
+            "on the 20 results of bench/named_metrics.md RC-T differs by 4.9e-05 at most, RC-S by 7.7e-06",
         ),
         Deviation(
             "what belongs to a mask",

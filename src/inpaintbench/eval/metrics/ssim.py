@@ -202,9 +202,14 @@ def inner_means(
     for index, (truth, composite) in enumerate(zip(view.truth, view.composite, strict=True)):
         compared = compare(truth, composite)
         for region, pixels in masks.items():
+            if region == "frame":
+                means[region].append(float(compared.ravel().mean()))
+                continue
             inside = pixels[index, inner, inner]
-            if inside.any():
-                means[region].append(float(compared[inside].mean()))
+            left, top, across, down = cv2.boundingRect(inside.view(np.uint8))
+            if across:
+                box = slice(top, top + down), slice(left, left + across)
+                means[region].append(float(compared[box][inside[box]].mean()))
     return means
 
 

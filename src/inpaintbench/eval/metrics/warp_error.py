@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -19,7 +19,8 @@ from inpaintbench.eval.metrics.base import (
     check_next_frame,
     means_by_region,
 )
-from inpaintbench.eval.passes.flow_pairs import flow_pairs
+from inpaintbench.eval.passes.flow_pairs import Field, FlowWindow, flow_windows
+from inpaintbench.lazily import compiled, has_numba
 from inpaintbench.ranges import Side, Unlimited
 from inpaintbench.view import ItemView
 
@@ -28,26 +29,26 @@ Indices = npt.NDArray[np.intp]
 Picture = npt.NDArray[Any]
 # Of one frame, `bool[H, W]`.
 Pixels = npt.NDArray[np.bool_]
+# Most that the squared difference of a pixel can be, in squared grey levels.
+_LEVELS = 3 * 255**2
+# Of a clip: below, importing numba takes longer than what it spares.
+_VALUES_BEFORE_COMPILING = 24_000_000
 
 
 class Landings(NamedTuple):
     """Landing places of pixels of one frame between four of the next. Arrays are ``[N]``, indices count in reading order."""
 
-    pixels: Indices
-    """Indices in the first frame."""
     corners: tuple[Indices, ...]
     """Indices in the next frame: top left, top right, bottom left, bottom right; clamped to the frame."""
     right: npt.NDArray[np.float32]
     """Weight of the right corners, 0..1."""
     down: npt.NDArray[np.float32]
     """Weight of the bottom corners, 0..1."""
-    inside: npt.NDArray[np.bool_]
-    """True when they land in the frame."""
 
     def at(self, chosen: npt.NDArray[np.bool_]) -> Landings:
         """Landings of the pixels ``chosen``, ``bool[N]``."""
         corners = tuple(corner[chosen] for corner in self.corners)
-        return Landings(self.pixels[chosen], corners, self.right[chosen], self.down[chosen], self.inside[chosen])
+        return Landings(corners, self.right[chosen], self.down[chosen])
 
     def sample(self, picture: Picture) -> npt.NDArray[np.float32]:
         """``picture`` between the pixels, bilinear, ``float32[N, C]``."""
@@ -66,11 +67,6 @@ class Landings(NamedTuple):
         touched: npt.NDArray[np.bool_] = top_left | (top_right & right) | (down & (bottom_left | (bottom_right & right)))
         return touched
 
-    def squared_error(self, frame: Picture, next_frame: Picture) -> float:
-        """Sum over pixels and channels of squared differences in grey levels."""
-        difference = self.sample(next_frame) - _taken(frame, self.pixels)
-        return float(np.sum(np.square(difference), dtype=np.float64))
-
 
 def landings(flow: npt.NDArray[np.float32]) -> Landings:
     """Landings of all pixels of a frame whose flow is ``float32[H, W, 2]``, in pixels: right and down.
@@ -80,13 +76,12 @@ def landings(flow: npt.NDArray[np.float32]) -> Landings:
     height, width = flow.shape[:2]
     columns = np.arange(width, dtype=np.float32) + flow[..., 0]
     rows = np.arange(height, dtype=np.float32)[:, None] + flow[..., 1]
-    inside = (columns >= 0) & (columns <= width - 1) & (rows >= 0) & (rows <= height - 1)
     left, right = _between(columns, width)
     top, down = _between(rows, height)
     upper, lower = top * width, np.minimum(top + 1, height - 1) * width
     after = np.minimum(left + 1, width - 1)
     corners = (upper + left, upper + after, lower + left, lower + after)
-    return Landings(np.arange(height * width), corners, right, down, inside.ravel())
+    return Landings(corners, right, down)
 
 
 def _taken(picture: Picture, pixels: Indices) -> npt.NDArray[np.float32]:
@@ -184,55 +179,162 @@ class WarpError(FlowMetric):
         if not views:
             return []
         check_next_frame(views[0].frames)
+        hole, by_loops = views[0].hole, has_numba() and views[0].truth.size > _VALUES_BEFORE_COMPILING
         values: list[dict[str, list[float]]] = [{region: [] for region in self.regions} for _ in views]
-        for seen in self._pairs(views[0]):
-            for view, errors_of in zip(views, values, strict=True):
-                for region, error in seen.errors(view.composite).items():
-                    if region in errors_of and error is not None:
-                        errors_of[region].append(error)
+        for window in flow_windows(views[0], flow=self.flow, size_multiple=self.size_multiple):
+            seen, sums = self._seen(window, by_loops=by_loops)
+            for place, forward in enumerate(window.there()):
+                first = window.first + place
+                filled = _filled(forward, seen[place], hole[first], hole[first + 1], by_loops=by_loops)
+                pixels, error_of = np.count_nonzero(filled), partial(_squared_error, forward, filled, by_loops=by_loops)
+                # Composites are the truth elsewhere, so that part of the frame is the same for all methods.
+                known = sums[place, 0] - error_of(window.frames[place], window.frames[place + 1])
+                for view, errors_of in zip(views, values, strict=True):
+                    error = error_of(view.composite[first], view.composite[first + 1])
+                    for region, total, count in (("frame", max(known, 0.0) + error, sums[place, 1]), ("hole", error, pixels)):
+                        if region in errors_of and count:
+                            errors_of[region].append(float(total / (count * _LEVELS)))
         missing = "no pair of frames has a pixel of the region {!r} that is seen in both"
         return [means_by_region(errors_of, parts="pairs", missing=missing) for errors_of in values]
 
-    def _pairs(self, view: ItemView) -> Iterator[_Seen]:
-        for pair in flow_pairs(view, flow=self.flow, size_multiple=self.size_multiple):
-            places = landings(pair.forward)
-            # The pixels of the first frame that count, ``bool[H * W]``.
-            forward = pair.forward.reshape(-1, 2)
-            back = places.sample(pair.backward)
-            lengths = _squares(forward)
+    def _seen(self, window: FlowWindow, *, by_loops: bool) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """Pixels of each first frame that count, ``bool[pairs, H, W]``, and of each pair the squared error of the truth over them
+        and how many they are, ``float64[pairs, 2]``."""
+        pairs, height, width = len(window.frames) - 1, *window.frames.shape[1:3]
+
+        def made() -> npt.NDArray[np.uint8]:
+            rows = []
+            for place, (forward, backward) in enumerate(zip(window.there(), window.back(), strict=True)):
+                seen = self._visible(forward, backward, by_loops=by_loops)
+                error = _squared_error(forward, seen, *window.frames[place : place + 2], by_loops=by_loops)
+                rows.append(np.concatenate([np.packbits(seen), np.array([error, np.count_nonzero(seen)]).view(np.uint8)]))
+            return np.stack(rows)
+
+        key = f"{window.constants} seen {self.version} {self.occlusion} {self.boundary} {self.border}"
+        stored = window.shared.stored(window.frames, key, made, held=False)
+        bits, sums = stored[:, : -2 * 8], np.ascontiguousarray(stored[:, -2 * 8 :]).view(np.float64)
+        return np.unpackbits(bits, axis=1, count=height * width).view(np.bool_).reshape(pairs, height, width), sums
+
+    def _visible(self, forward: Field, backward: Field, *, by_loops: bool) -> Pixels:
+        """The pixels of a frame that are seen in the next one and lie at no boundary of motion, ``bool[H, W]``."""
+        height, width = forward.shape[:2]
+        if by_loops:
+            seen: Pixels = np.empty((height, width), np.bool_)
+            _visible_loop()(forward, backward, np.array([*self.occlusion, *self.boundary], np.float32), seen)
+        else:
+            flat, back = forward.reshape(-1, 2), landings(forward).sample(backward)
+            lengths = _squares(flat)
             # Squared difference of the flow to the next pixel right and down, summed; 0 towards the outside of the frame.
-            changes = np.zeros(pair.forward.shape[:2], np.float32)
-            changes[:, :-1] += _squares(np.diff(pair.forward, axis=1))
-            changes[:-1] += _squares(np.diff(pair.forward, axis=0))
-            lost = _squares(back + forward) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
+            changes = np.zeros((height, width), np.float32)
+            changes[:, :-1] += _squares(np.diff(forward, axis=1))
+            changes[:-1] += _squares(np.diff(forward, axis=0))
+            lost = _squares(back + flat) > self.occlusion[0] * (_squares(back) + lengths) + self.occlusion[1]
             edge = changes.ravel() > self.boundary[0] * lengths + self.boundary[1]
-            left = ~places.inside if self.border == "leave_out" else False
-            seen: npt.NDArray[np.bool_] = ~(lost | edge | left)
-            filled = view.hole[pair.first].ravel() | places.touch(view.hole[pair.first + 1])
-            known = places.at(seen & ~filled)
-            # Composites are the truth there, so this part of the frame is the same for all methods.
-            shared = known.squared_error(view.truth[pair.first], view.truth[pair.first + 1]) if "frame" in self.regions else 0.0
-            yield _Seen(pair.first, places.at(seen & filled), shared, len(known.pixels))
+            seen = ~(lost | edge).reshape(height, width)
+        if self.border == "leave_out":
+            columns, rows = np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32)[:, None]
+            for places, length in ((columns + forward[..., 0], width), (rows + forward[..., 1], height)):
+                seen &= (places >= 0) & (places <= length - 1)
+        return seen
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """Sums over one pair of frames: pixels that hold or meet a fill, and the error of all others together."""
+def _filled(forward: Field, seen: Pixels, hole: Pixels, next_hole: Pixels, *, by_loops: bool) -> Pixels:
+    """The pixels of ``seen`` that are hole or whose flow lands on a hole pixel of the next frame, ``bool[H, W]``."""
+    if by_loops:
+        touched = np.empty(seen.shape, np.bool_)
+        _touch_loop()(forward, np.ascontiguousarray(next_hole), touched)
+    else:
+        touched = landings(forward).touch(next_hole).reshape(seen.shape)
+    filled: Pixels = seen & (hole | touched)
+    return filled
 
-    first: int
-    filled: Landings
-    shared_error: float
-    shared_pixels: int
 
-    def errors(self, composite: npt.NDArray[np.uint8]) -> dict[str, float | None]:
-        """Region -> mean squared error in 0..1; None without a pixel."""
-        frame = composite[self.first]
-        error, pixels = self.filled.squared_error(frame, composite[self.first + 1]), len(self.filled.pixels)
-        sums = {"frame": (self.shared_error + error, self.shared_pixels + pixels), "hole": (error, pixels)}
-        levels = frame.shape[-1] * 255**2
-        return {region: total / (count * levels) if count else None for region, (total, count) in sums.items()}
+def _squared_error(forward: Field, chosen: Pixels, frame: Picture, next_frame: Picture, *, by_loops: bool) -> float:
+    """Sum over the pixels ``chosen`` and channels of squared differences, in grey levels, to where the flow lands."""
+    if by_loops:
+        squares = np.empty((np.count_nonzero(chosen), 3), np.float32)
+        _squares_loop()(forward, chosen, np.ascontiguousarray(frame), np.ascontiguousarray(next_frame), squares)
+    else:
+        squares = np.square(landings(forward).at(chosen.ravel()).sample(next_frame) - frame[chosen])
+    return float(np.sum(squares, dtype=np.float64))
 
 
 def _squares(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     squares: npt.NDArray[np.float32] = np.square(vectors[..., 0]) + np.square(vectors[..., 1])
     return squares
+
+
+# What NumPy does above, bit by bit, in loops that numba compiles, without a dozen arrays of a frame's size. Numbers are single
+# precision, as there. numba keeps the code of loops that call no other loop.
+
+
+@lru_cache
+def _visible_loop() -> Any:
+    def visible(forward, backward, limits, seen):  # type: ignore[no-untyped-def]  # numba knows the types
+        height, width = seen.shape
+        for y in range(height):
+            for x in range(width):
+                u, v = forward[y, x, 0], forward[y, x, 1]
+                length, change = u * u + v * v, np.float32(0)
+                if x + 1 < width:
+                    du, dv = forward[y, x + 1, 0] - u, forward[y, x + 1, 1] - v
+                    change += du * du + dv * dv
+                if y + 1 < height:
+                    du, dv = forward[y + 1, x, 0] - u, forward[y + 1, x, 1] - v
+                    change += du * du + dv * dv
+                column = min(max(np.float32(x) + u, np.float32(0)), np.float32(width - 1))
+                row = min(max(np.float32(y) + v, np.float32(0)), np.float32(height - 1))
+                left, top = np.intp(column), np.intp(row)
+                across, down = column - np.float32(left), row - np.float32(top)
+                right, bottom = min(left + 1, width - 1), min(top + 1, height - 1)
+                upper = backward[top, left, 0] + across * (backward[top, right, 0] - backward[top, left, 0])
+                lower = backward[bottom, left, 0] + across * (backward[bottom, right, 0] - backward[bottom, left, 0])
+                p = upper + down * (lower - upper)
+                upper = backward[top, left, 1] + across * (backward[top, right, 1] - backward[top, left, 1])
+                lower = backward[bottom, left, 1] + across * (backward[bottom, right, 1] - backward[bottom, left, 1])
+                q = upper + down * (lower - upper)
+                lost = (p + u) * (p + u) + (q + v) * (q + v) > limits[0] * (p * p + q * q + length) + limits[1]
+                seen[y, x] = not lost and change <= limits[2] * length + limits[3]
+
+    return compiled(visible)
+
+
+@lru_cache
+def _touch_loop() -> Any:
+    def touch(forward, pixels, touched):  # type: ignore[no-untyped-def]  # numba knows the types
+        height, width = pixels.shape
+        for y in range(height):
+            for x in range(width):
+                column = min(max(np.float32(x) + forward[y, x, 0], np.float32(0)), np.float32(width - 1))
+                row = min(max(np.float32(y) + forward[y, x, 1], np.float32(0)), np.float32(height - 1))
+                left, top = np.intp(column), np.intp(row)
+                # A neighbour without weight has no part in what is sampled.
+                right, bottom = left + (column > left), top + (row > top)
+                touched[y, x] = pixels[top, left] | pixels[top, right] | pixels[bottom, left] | pixels[bottom, right]
+
+    return compiled(touch)
+
+
+@lru_cache
+def _squares_loop() -> Any:
+    def squares(forward, chosen, frame, next_frame, found):  # type: ignore[no-untyped-def]  # numba knows the types
+        height, width = chosen.shape
+        count = 0
+        for y in range(height):
+            for x in range(width):
+                if not chosen[y, x]:
+                    continue
+                column = min(max(np.float32(x) + forward[y, x, 0], np.float32(0)), np.float32(width - 1))
+                row = min(max(np.float32(y) + forward[y, x, 1], np.float32(0)), np.float32(height - 1))
+                left, top = np.intp(column), np.intp(row)
+                across, down = column - np.float32(left), row - np.float32(top)
+                right, bottom = min(left + 1, width - 1), min(top + 1, height - 1)
+                for channel in range(3):
+                    corner, below = np.float32(next_frame[top, left, channel]), np.float32(next_frame[bottom, left, channel])
+                    upper = corner + across * (np.float32(next_frame[top, right, channel]) - corner)
+                    lower = below + across * (np.float32(next_frame[bottom, right, channel]) - below)
+                    difference = (upper + down * (lower - upper)) - np.float32(frame[y, x, channel])
+                    found[count, channel] = difference * difference
+                count += 1
+
+    return compiled(squares)

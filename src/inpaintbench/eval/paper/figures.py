@@ -14,7 +14,6 @@ import numpy as np
 
 from inpaintbench import video
 from inpaintbench.errors import InputError
-from inpaintbench.eval.paper.styles import FONT, Style
 from inpaintbench.eval.report.figures import PALE_NOTE, paper_figure
 from inpaintbench.eval.report.gallery import Media, finite_values, spread
 from inpaintbench.eval.results.quantity import Quantity, quantity_title
@@ -37,6 +36,35 @@ _LEAST_PANEL = 60
 _WIDTH = re.compile(r'<svg[^>]* width="([0-9.]+)"')
 # Points between pictures of a strip; pictures side by side at most; pixels a point.
 _GAP, _MOST_ACROSS, _PIXELS_A_POINT = 3, 6, 4
+
+
+class Style(NamedTuple):
+    """What a sheet measures, in inches, and its type, in points of 1/72 inch."""
+
+    text_inches: float
+    height_inches: float
+    gap_inches: float
+    """Between columns; 0 where there is one."""
+    body: str
+    """LaTeX's name of the size of its text, of a class whose usual size is 10."""
+    figure_points: int
+    """Size of words in figures: that of captions, or one below."""
+
+    @property
+    def column_inches(self) -> float:
+        """Width of a column."""
+        return (self.text_inches - self.gap_inches) / 2 if self.gap_inches else self.text_inches
+
+
+# CVPR, ICCV and WACV of 2022 and later; NeurIPS of 2020 and later; ACM's `sigconf`. Those set in Times have Times here, and ACM's
+# Libertine is replaced by it, since it does not come with LaTeX.
+STYLES = {
+    "cvpr": Style(6.875, 8.875, 0.3125, "normalsize", 8),
+    "neurips": Style(5.5, 9.0, 0.0, "normalsize", 8),
+    "acm": Style(7.0, 9.125, 1 / 3, "small", 7),
+}
+# Of figures: metrically Times, which the program that draws brings along.
+FONT = "'Liberation Serif', 'Times New Roman', Tinos, serif"
 
 
 class Figure(NamedTuple):
@@ -188,7 +216,12 @@ def strip(results: Results, quantity: Quantity, media: Media, style: Style, *, e
             if (frame := frames[item_id].get(name)) is None:
                 words.append(at | {"y": at["y"] + line, "text": "no result"})
             else:
-                pictures.append(at | {"y": at["y"] + line, "url": _data_of(frame, side), "high": height})
+                # A frame as the address of a PNG, no larger than print can show.
+                scale = min(1.0, _PIXELS_A_POINT * side / frame.shape[1])
+                size = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
+                small = cv2.resize(frame, size, interpolation=cv2.INTER_AREA)
+                picture = data_uri(video.png_bytes(small.astype("uint8")), "image/png")
+                pictures.append(at | {"y": at["y"] + line, "url": picture, "high": height})
         top += math.ceil(len(channels) / across) * (height + line + _GAP) + line / 2
     public = ", of those whose truth is public" if held_back(results.dataset) else ""
     caption = (
@@ -200,16 +233,16 @@ def strip(results: Results, quantity: Quantity, media: Media, style: Style, *, e
 
 
 def _middle(media: Media, item_id: str, name: str) -> Any:
-    """The part around the hole of the middle frame; None where there are no frames."""
-    frames, hole = media.frames(item_id, name), media.hole(item_id)
-    return None if frames is None else frames[len(frames) // 2][_cut(None if hole is None else hole[len(hole) // 2])]
+    """The part of the middle frame that has its shape and three times the width or height of its hole, whichever is more.
 
-
-def _cut(hole: Any | None) -> tuple[slice, slice]:
-    """The part of a frame that has its shape and three times the width or height of its hole, whichever is more; all of it where
-    there is no hole, or no room for that."""
+    All of it where there is no hole, or no room for that; None where there are no frames.
+    """
+    frames, holes = media.frames(item_id, name), media.hole(item_id)
+    if frames is None:
+        return None
+    frame, hole = frames[len(frames) // 2], None if holes is None else holes[len(holes) // 2]
     if hole is None or not hole.any():
-        return slice(None), slice(None)
+        return frame
     ends = [np.flatnonzero(hole.any(axis=axis))[[0, -1]] for axis in (1, 0)]
     share = min(1.0, max(3 * float(last - first + 1) / side for (first, last), side in zip(ends, hole.shape, strict=True)))
     parts = []
@@ -217,7 +250,7 @@ def _cut(hole: Any | None) -> tuple[slice, slice]:
         length = max(1, round(share * side))
         begin = min(max(0, int(first + last + 1 - length) // 2), side - length)
         parts.append(slice(begin, begin + length))
-    return parts[0], parts[1]
+    return frame[parts[0], parts[1]]
 
 
 def _strip_chart(
@@ -248,11 +281,3 @@ def _strip_chart(
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json", "width": width, "height": height, "padding": 0,
         "config": config, "layer": layers,
     }  # fmt: skip
-
-
-def _data_of(frame: Any, side: float) -> str:
-    """A frame as the address of a PNG, no larger than print can show."""
-    scale = min(1.0, _PIXELS_A_POINT * side / frame.shape[1])
-    size = (max(1, round(frame.shape[1] * scale)), max(1, round(frame.shape[0] * scale)))
-    small = cv2.resize(frame, size, interpolation=cv2.INTER_AREA)
-    return data_uri(video.png_bytes(small.astype("uint8")), "image/png")

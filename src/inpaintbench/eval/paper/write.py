@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.errors import InputError, VerifyError, reason_of
-from inpaintbench.eval.paper.figures import paper_figures, strip
+from inpaintbench.eval.paper.figures import STYLES, Style, paper_figures, strip
 from inpaintbench.eval.paper.references import references
-from inpaintbench.eval.paper.stored import FACTS, Asked, rebuilt, stored
-from inpaintbench.eval.paper.styles import STYLES, Style
-from inpaintbench.eval.paper.tables import Float, tex
+from inpaintbench.eval.paper.tables import FACTS, Asked, Float, rebuilt, stored, tex
 from inpaintbench.eval.report.gallery import Media
 from inpaintbench.eval.results.quantity import first_shown
 from inpaintbench.eval.results.tables import SEED, Results

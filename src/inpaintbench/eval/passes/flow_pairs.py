@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.compute import Compute
+from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS, Flow
 from inpaintbench.eval.values.measurement import check_next_frame
@@ -23,32 +23,65 @@ from inpaintbench.view import ItemView
 # Flow of one frame, `float32[H, W, 2]`, in pixels: right and down.
 Field = npt.NDArray[np.float32]
 
-# Flow that is estimated at once: about ten pairs of 832x480 both ways, twenty one way.
-_HELD_BYTES = 64 << 20
-# Flow of the clip that was measured last, and the most that it may take: 40 pairs of 832x480, or of an edit's source, with masks,
-# 113 of 512x512.
-_KEPT: dict[tuple[Any, ...], list[FlowPair]] = {}
+# Flow that is estimated at once: about five pairs of 832x480 both ways, ten one way.
+_HELD_BYTES = 32 << 20
+# Pairs of a source and its edits that are kept in memory: 113 of 512x512, with masks.
 _KEPT_BYTES = 256 << 20
 
 
-class FlowPair(NamedTuple):
-    """Flow between frame ``first`` and the next one."""
+@dataclass(frozen=True)
+class FlowWindow:
+    """Some pairs of neighbouring true frames, whose flow is estimated at once.
+
+    Flow is stored by the bytes of these frames, as it was found.
+    """
 
     first: int
-    forward: Field
-    """From frame ``first`` to the next."""
-    backward: Field
-    """From the next frame back to frame ``first``."""
+    """First frame of the first pair."""
+    frames: Frames
+    """``uint8[pairs + 1, H, W, 3]``."""
+    shared: Shared
+    flow: str
+    size_multiple: int
+    _found: dict[str, Field] = field(default_factory=dict)
+
+    @property
+    def constants(self) -> str:
+        """Names the flow, its version and its size."""
+        return f"flow {FLOWS.get(self.flow).identity()} at {self.size_multiple}"
+
+    def there(self) -> Iterator[Field]:
+        """Flow from each frame to the next."""
+        return self._fields(self.frames[:-1], self.frames[1:], "there")
+
+    def back(self) -> Iterator[Field]:
+        """Flow from each next frame back to the one before."""
+        return self._fields(self.frames[1:], self.frames[:-1], "back")
+
+    def _fields(self, frames: Frames, other: Frames, way: str) -> Iterator[Field]:
+        leaf, (height, width) = FLOWS.get(self.flow)(), frames.shape[1:3]
+        tall, wide = (-(-length // self.size_multiple) * self.size_multiple for length in (height, width))
+        ratio = np.array((width / wide, height / tall), np.float32)
+
+        def made() -> Field:
+            one, two = (linear(some, height=tall, width=wide) for some in (frames, other))
+            motion = leaf.coarse(one, two, self.shared.compute)
+            if not np.isfinite(motion).all():
+                raise NotMeasurable(f"the optical flow {leaf.name!r} gave values that are not finite")
+            return motion
+
+        if way not in self._found:
+            self._found[way] = self.shared.stored(self.frames, f"{self.constants} {way}", made, held=False)
+        for motion in self._found[way]:
+            large = leaf.enlarged(motion, height=tall, width=wide)
+            yield large if (tall, wide) == (height, width) else linear(large[None], height=height, width=width)[0] * ratio
 
 
-def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[FlowPair]:
-    """The flow of all pairs of neighbouring true frames, in order.
-
-    Who measures several methods shows each pair to all of them before the next. The flow of a short clip is kept for its other
-    items; that of a long one, which is several times as large as the clip, is held a few pairs at a time.
+def flow_windows(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[FlowWindow]:
+    """All pairs of neighbouring true frames, in order, a few at a time: the flow of a clip is several times as large as it.
 
     Args:
-        view: gives the truth and says how networks run.
+        view: gives the truth, says how networks run and where flow is stored.
         flow: one of ``FLOWS``.
         size_multiple: flow is estimated on frames enlarged bilinearly to the next multiples of so many pixels, brought back
             bilinearly and scaled; 1 for the frames as they are. DEVIL, CVPR 2022, has 64.
@@ -56,36 +89,9 @@ def flow_pairs(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[Flo
     Raises:
         NotMeasurable: the flow cannot be estimated here, or is not finite.
     """
-    pair_bytes = view.height * view.width * 2 * 2 * 4
-
-    def estimated() -> Iterator[FlowPair]:
-        leaf, at_once = FLOWS.get(flow)(), max(1, _HELD_BYTES // pair_bytes)
-        for begin in range(0, view.frames - 1, at_once):
-            frames = view.truth[begin : begin + at_once + 1]
-            forward, backward = (
-                _motion(leaf, frame, other, view.shared.compute, size_multiple=size_multiple)
-                for frame, other in ((frames[:-1], frames[1:]), (frames[1:], frames[:-1]))
-            )
-            for place, pair in enumerate(zip(forward, backward, strict=True)):
-                yield FlowPair(begin + place, *pair)
-
-    if not view.shared.identity or pair_bytes * (view.frames - 1) > _KEPT_BYTES:
-        yield from estimated()
-        return
-    key = (view.shared.identity, view.shared.compute, flow, size_multiple)
-    if key not in _KEPT:
-        _KEPT.clear()  # before another clip's takes as much again
-        _KEPT[key] = list(estimated())
-    yield from _KEPT[key]
-
-
-def _motion(leaf: Flow, frames: Frames, other: Frames, compute: Compute, *, size_multiple: int = 1) -> Field:
-    height, width = frames.shape[1:3]
-    tall, wide = (-(-length // size_multiple) * size_multiple for length in (height, width))
-    motion = leaf.flow(linear(frames, height=tall, width=wide), linear(other, height=tall, width=wide), compute)
-    if not np.isfinite(motion).all():
-        raise NotMeasurable(f"the optical flow {leaf.name!r} gave values that are not finite")
-    return linear(motion, height=height, width=width) * np.array((width / wide, height / tall), np.float32)
+    at_once = max(1, _HELD_BYTES // (view.height * view.width * 2 * 2 * 4))
+    for first in range(0, view.frames - 1, at_once):
+        yield FlowWindow(first, view.truth[first : first + at_once + 1], view.shared, flow, size_multiple)
 
 
 # Motion of a source, for metrics of its edits

@@ -101,7 +101,7 @@ def i3d_vectors(views: Sequence[ItemView], constants: Constants, *, key: str) ->
         NotMeasurable, MissingExtraError: as ``models.i3d.i3d``.
     """
     unlike = [index for index, view in enumerate(views) if differs(views[0].truth, view.composite, view.shared)]
-    truth = views[0].shared.stored(key, lambda: i3d_windows(views, constants)[0].truth_vectors)
+    truth = views[0].shared.stored(views[0].truth, key, lambda: i3d_windows(views, constants)[0].truth_vectors)
     results = i3d_windows(views, constants) if unlike else []
     return [results[index].vectors if index in unlike else truth for index in range(len(views))], truth
 

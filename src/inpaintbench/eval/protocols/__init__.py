@@ -40,10 +40,10 @@ PROTOCOLS: Catalogue[Protocol] = Catalogue(
         "removal/pasted": "inpaintbench.eval.protocols.removal:PASTED",
         "removal/unpaired": "inpaintbench.eval.protocols.removal:UNPAIRED",
         "removal/as-published": "inpaintbench.eval.protocols.removal:AS_PUBLISHED",
-        "prove/as-published": "inpaintbench.eval.protocols.named:PROVE",
-        "five/as-published": "inpaintbench.eval.protocols.named:FIVE",
-        "ivebench/as-published": "inpaintbench.eval.protocols.named:IVEBENCH",
-        "vpbench/as-published": "inpaintbench.eval.protocols.named:VPBENCH",
+        "prove/as-published": "inpaintbench.eval.protocols.published:PROVE",
+        "five/as-published": "inpaintbench.eval.protocols.published:FIVE",
+        "ivebench/as-published": "inpaintbench.eval.protocols.published:IVEBENCH",
+        "vpbench/as-published": "inpaintbench.eval.protocols.published:VPBENCH",
     },
 )
 

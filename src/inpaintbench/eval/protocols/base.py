@@ -6,8 +6,9 @@ import hashlib
 import importlib
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
@@ -135,6 +136,12 @@ class Protocol(BaseModel):
         scorer = self.its_scorer()
         return self.fingerprint + (scorer.mark(self, dataset) if scorer else "")
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields, of which nothing is known yet."""
+        made = super().model_copy(update=update, deep=deep)
+        made.__dict__.pop("_said", None)
+        return made
+
     @property
     def fingerprint(self) -> str:
         """12 hex digits that change with any constant, the version of any metric and the weights of any network, but not with
@@ -144,16 +151,21 @@ class Protocol(BaseModel):
         that it had before protocols could say it.
         """
         versions = {name: METRICS.get(name).version for name in self.metrics}
-        unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         digests = {name: weights.named(name).sha256 for name in self.weights_of()}
+        texts = [self._said, canonical_json(versions), *([canonical_json(digests)] if digests else [])]
+        return hashlib.sha256(f"[{','.join(texts)}]".encode()).hexdigest()[:12]
+
+    @cached_property
+    def _said(self) -> str:
+        """The constants as canonical JSON, which takes longer than all else of a fingerprint."""
+        unsaid = {"name", *_OF_RANKS, *(name for name in _LATER if getattr(self, name) == type(self).model_fields[name].default)}
         said = {**self.model_dump(mode="json", exclude=unsaid), **_ONCE_SAID}
         said["metrics"] = {
             # Less constants of ``_LATER_CONSTANTS`` that say what the metric did before.
             name: {key: value for key, value in constants.items() if _LATER_CONSTANTS.get(key, ...) != value}
             for name, constants in self.metrics.items()
         }
-        constants = [said, versions, *([digests] if digests else [])]
-        return hashlib.sha256(canonical_json(constants).encode()).hexdigest()[:12]
+        return canonical_json(said)
 
     def weights_of(self, metrics: Sequence[str] | None = None) -> list[str]:
         """Names in ``weights.toml`` of the parameters that some metrics need, or all of the protocol's."""

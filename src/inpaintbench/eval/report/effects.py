@@ -111,13 +111,15 @@ class Told(NamedTuple):
 
 
 def told_sentences(diagnosis: Diagnosis, quantity: Quantity) -> list[Told]:
-    """One for each effect that is more than chance, in the order of ``told_effects``."""
-    return [Told(step_of(one).key, one.one, one.other, sentence(one)) for one in told_effects(diagnosis, quantity)]
+    """One for each effect that is more than chance, in the order of ``told_effects``; of two methods who is worse off first."""
+    return [
+        Told(step_of(one).key, one.one, one.other, sentence(one.turned() if one.other and one.better else one))
+        for one in told_effects(diagnosis, quantity)
+    ]
 
 
 def sentence(effect: Effect) -> Sentence:
-    """What an effect says: ``telea loses 2.1 to 5.4 dB when the hole is large``; of two methods who is worse off first."""
-    effect = effect.turned() if effect.other and effect.better else effect
+    """What an effect says: ``telea loses 2.1 to 5.4 dB when the hole is large``."""
     against: Sentence = ("Against ", Method(effect.other), ", ") if effect.other else ()
     told = _WHEN.get(effect.factor.name, {}).get(effect.levels[1]) if effect.factor.kind == "paired" else None
     return (*against, Method(effect.one), f" {moved_words(effect)} {f'when {told}' if told else when_words(effect)}")

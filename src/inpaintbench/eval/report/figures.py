@@ -41,7 +41,6 @@ else:
     alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 
-_ROWS = alt.NamedData(name="rows")
 # Height of a line with two rows of words.
 _LINE = 34
 # Opacity of what could be chance.
@@ -77,16 +76,16 @@ def fingerprint_chart(
     x: dict[str, Any] = {"title": None, "axis": alt.Axis(grid=True, tickCount=4), "scale": scale}
     axis = alt.Axis(ticks=False, domain=False, labelExpr="split(datum.label, '\\n')", labelLineHeight=14, labelPadding=10,
                     labelOffset=-7, labelLimit=400, labelColor="var(--ink)")  # fmt: skip
-    base = alt.Chart(_ROWS).encode(y=alt.Y("line:N", sort=list(lines), title=None, axis=axis, scale=alt.Scale(padding=0)))
+    base = plots.chart_of_rows().encode(y=alt.Y("line:N", sort=list(lines), title=None, axis=axis, scale=alt.Scale(padding=0)))
     if together:
         base = base.encode(yOffset=alt.YOffset("place:O", scale=alt.Scale(domain=[0, 1, 2], paddingOuter=0.5)))
     looks = method_looks(styles)
     effects = base.transform_filter("datum.kind == 'effect'")
     opacity = alt.condition("datum.sure", alt.value(1), alt.value(_PALE))
-    ends = alt.Chart(_ROWS).transform_filter("datum.kind == 'panel'")
+    ends = plots.chart_of_rows().transform_filter("datum.kind == 'panel'")
     words: dict[str, Any] = {"fontSize": 11, "color": "var(--soft)", "aria": False, "dy": -7, "baseline": "bottom"}
     layers = alt.layer(
-        alt.Chart(_ROWS).mark_rule(color="var(--strong-line)", aria=False).encode(x=alt.X(datum=0, **x)),
+        plots.chart_of_rows().mark_rule(color="var(--strong-line)", aria=False).encode(x=alt.X(datum=0, **x)),
         effects.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=2.5, aria=False)
         .encode(x=alt.X("low:Q", **x), x2="high:Q", color=looks["color"], opacity=opacity),
@@ -175,7 +174,7 @@ def response_chart(styles: Mapping[str, MethodStyle], labels: Sequence[str], *, 
     """Score over each measured attribute: a panel for each, a line with its band and a dot for each item for each method."""
     across = alt.X("x:Q", title=None, scale=alt.Scale(zero=False, nice=False), axis=alt.Axis(tickCount=4))
     up: dict[str, Any] = {"title": y, "scale": alt.Scale(zero=False)}
-    base = alt.Chart(_ROWS).encode(x=across)
+    base = plots.chart_of_rows().encode(x=across)
     looks = method_looks(styles)
     lines = base.transform_filter("datum.kind == 'curve'")
     layers = alt.layer(

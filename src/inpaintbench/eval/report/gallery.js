@@ -1,141 +1,130 @@
-"use strict";
-// The gallery: which item is shown, its controls and keys.
+// The gallery: which item is shown, in the player that all pages share, with its values of every frame below.
 (() => {
   const gallery = document.querySelector(".gallery");
-  if (!gallery || !gallery.querySelector(".exhibit")) return;
-  const controls = gallery.querySelector(".controls");
-  const scrub = controls.querySelector(".scrub");
-  const clock = controls.querySelector(".clock");
-  const playButton = controls.querySelector("[data-action=play]");
+  const figures = [...(gallery?.querySelectorAll(".exhibit") ?? [])];
+  if (!figures.length) return;
+  const { data, element, numeric } = page;
   const keysDialog = document.querySelector(".keys-dialog");
-  const state = page.switches;
-  let started = page.still;
-
-  const players = new Map([...gallery.querySelectorAll(".exhibit")].map((figure) => [figure.id, new page.Player(figure, () => refresh(), () => { started = true; })]));
+  const traces = gallery.querySelector(".traces");
+  const [asked, note] = [traces.querySelector("select"), traces.querySelector(".trace-note")];
   const thumbs = [...gallery.querySelectorAll(".thumb")];
-  let current = players.get(gallery.querySelector(".exhibit[data-first]").id);
+  const looks = Object.fromEntries(Object.entries(data.styles).map(([name, look]) => [name, { ...look, reference: data.references.includes(name) }]));
+  const player = new shared.Player(gallery.querySelector(".comparison"), { drag: true, scrolls: true });
+  const curves = new shared.Curves(traces.querySelector(".curves"), (frame) => player.clock.show(frame));
+  let current = figures.find((figure) => "first" in figure.dataset);
+  let methods = Object.keys(data.styles);
+  let chosen = data.default;
+  let inView = false;
+  player.root.player = player;
+  player.view.outlineOn = true;
+  player.eager = false;
 
-  function refresh() {
-    const { frames, fps } = current.layout;
-    const frame = current.clock.wanted ?? current.frame;
-    const { playing } = current;
-    scrub.max = frames - 1;
-    scrub.value = frame;
-    scrub.setAttribute("aria-valuetext", `frame ${frame + 1} of ${frames}`);
-    scrub.disabled = frames < 2;
-    clock.textContent = frames < 2 ? "still image" : `${frame + 1} / ${frames} · ${(frame / fps).toFixed(2)} s`;
-    clock.dataset.frame = current.shown ? current.frame : "";
-    controls.classList.toggle("playing", playing);
-    playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
-    playButton.disabled = frames < 2;
-    controls.classList.toggle("still", frames < 2);
-    controls.classList.toggle("no-hole", !current.layout.channels.includes("outline"));
+  // Of each figure what the player takes; the element that plays without scripts goes.
+  page.sheets = new Map(figures.map((figure) => {
+    const [sheet, video] = [JSON.parse(figure.dataset.sheet), figure.querySelector("video")];
+    sheet.media.url = video.getAttribute("src");
+    video.remove();
+    return [figure.id, sheet];
+  }));
+
+  function show() {
+    const sheet = page.sheets.get(current.id);
+    const { view } = player;
+    const { wiping, zoom: { factor } } = view;
+    const players = sheet.players.filter(({ role, label }) => role !== "candidate" || methods.includes(label));
+    player.show({ ...sheet, players });
+    player.shelf.keep(new Set([sheet.media.url]));
+    if (wiping) view.toggle("wipe");
+    if (factor > 1) view.toggleZoom();
+    for (const { caption, player: { label, role } } of view.panes) {
+      if (role === "candidate") caption.prepend(shared.dot(looks[label]));
+      caption.append(element("span", { class: "value" }, sheet.values[label]?.[`${chosen.metric}/${chosen.region}`] ?? ""));
+    }
+    view.place();
+    trace();
+  }
+
+  // Values of every frame: of the metric of the page where it has them, else the error, or what the reader asked for.
+  function trace() {
+    const kinds = data.frames[current.id] ?? [];
+    const key = `${chosen.metric}/${chosen.region}`;
+    const kind = kinds.find((one) => one.key === (asked.name || key)) ?? kinds.at(-1);
+    traces.classList.toggle("none", !kind);
+    if (!kind) return;
+    asked.replaceChildren(...kinds.map((one) => element("option", { value: one.key, selected: one === kind }, one.label)));
+    note.textContent = asked.name || kind.key === key ? "" : `${data.titles[key]?.label ?? chosen.metric} has no values by frame here.`;
+    const lines = Object.entries(kind.lines).filter(([name]) => methods.includes(name));
+    curves.show(lines.map(([name, values]) => ({ name, values: values.map(numeric) })), player.shown.media.frames, looks, kind);
+    curves.at(player.clock.frame);
   }
 
   function open(id, slice) {
-    const { playing } = current;
-    if (players.get(id) !== current) current.close();
-    current = players.get(id);
-    current.open();
-    if (playing && !current.playing) current.toggle();
-    const named = slice ? thumbs.find((thumb) => thumb.dataset.slice === slice && thumb.hash === `#${id}`) : null;
-    const chosen = named ?? thumbs.find((thumb) => thumb.hash === `#${id}`);
-    for (const thumb of thumbs) thumb.setAttribute("aria-current", String(thumb === chosen));
-    const strip = chosen?.parentElement;
-    if (strip) strip.scrollTop = Math.max(0, chosen.offsetTop - strip.offsetTop - strip.clientHeight / 2);
+    if (player.clock.media) player.eager = player.clock.playing;
+    current = figures.find((figure) => figure.id === id);
+    for (const figure of figures) figure.classList.toggle("open", figure === current);
+    const named = thumbs.find((thumb) => thumb.dataset.slice === slice && thumb.hash === `#${id}`);
+    const now = named ?? thumbs.find((thumb) => thumb.hash === `#${id}`);
+    for (const thumb of thumbs) thumb.setAttribute("aria-current", String(thumb === now));
+    const strip = now?.parentElement;
+    if (strip) strip.scrollTop = Math.max(0, now.offsetTop - strip.offsetTop - strip.clientHeight / 2);
+    show();
   }
 
   // What the reader opens is told in the address.
-  function choose(id, slice) {
-    open(id, slice);
-    page.set({ item: players.get(id).figure.dataset.item, slice: slice ?? null });
-  }
-
-  function turn(name, on) {
-    state[name] = on;
-    controls.querySelector(`[data-switch=${name}]`)?.setAttribute("aria-pressed", String(on));
-    if (name === "wipe") page.tell("wipe", on);
-    current.draw();
+  function choose(thumb) {
+    const id = thumb.hash.slice(1);
+    open(id, thumb.dataset.slice);
+    page.set({ item: current.dataset.item, slice: thumb.dataset.slice ?? null });
   }
 
   function neighbour(change) {
     const index = thumbs.findIndex((thumb) => thumb.getAttribute("aria-current") === "true");
-    const thumb = thumbs[(index + change + thumbs.length) % thumbs.length];
-    choose(thumb.hash.slice(1), thumb.dataset.slice);
+    choose(thumbs[(index + change + thumbs.length) % thumbs.length]);
   }
 
-  const KEYS = {
-    " ": () => current.toggle(),
-    ArrowLeft: () => current.clock.step(-1),
-    ArrowRight: () => current.clock.step(1),
-    ArrowUp: () => neighbour(-1),
-    ArrowDown: () => neighbour(1),
-    o: () => turn("outline", !state.outline),
-    w: () => turn("wipe", !state.wipe),
-    e: () => turn("error", !state.error),
-    z: () => turn("close", !state.close),
-    t: () => turn("truth", true),
-  };
+  // An item by its name, or by the element that shows it, as older addresses have it.
+  function fromAddress() {
+    const found = figures.find((figure) => figure.dataset.item === page.get("item") || figure.id === page.get("at"));
+    open((found ?? current).id, page.get("slice"));
+    if (found) document.getElementById("gallery").scrollIntoView();
+  }
 
-  let inView = false;
-  new IntersectionObserver((entries) => {
-    inView = entries[0].isIntersecting;
-    controls.classList.toggle("docked", inView);
-    if (!inView) current.pause();
-    else if (!started) { started = true; current.toggle(); }
+  // It plays by itself once it is seen, until somebody takes over.
+  let untouched = !page.still;
+  new IntersectionObserver(([entry]) => {
+    inView = entry.isIntersecting;
+    if (!inView) player.clock.pause();
+    else if (untouched) player.clock.play();
+    player.eager = inView && untouched;
+    if (inView) untouched = false;
   }, { rootMargin: "-30% 0px -30% 0px" }).observe(gallery.querySelector(".stage"));
 
   shared.listen((key) => {
     if (key === "?" && !keysDialog.open) keysDialog.showModal();
-    if (keysDialog.open || !inView || !KEYS[key]) return key === "?";
-    started = true;
-    KEYS[key]();
-    return true;
-  }, (key) => { if (key === "t" || key === null) turn("truth", false); });
-
-  controls.addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    started = true;
-    const { action, switch: name } = button.dataset;
-    KEYS[{ play: " ", back: "ArrowLeft", forward: "ArrowRight" }[action]]?.();
-    if (name && name !== "truth") turn(name, !state[name]);
-  });
-  const holdTruth = controls.querySelector("[data-switch=truth]");
-  holdTruth.addEventListener("pointerdown", () => turn("truth", true));
-  for (const end of ["pointerup", "pointerleave", "pointercancel"]) holdTruth.addEventListener(end, () => turn("truth", false));
-  scrub.addEventListener("input", () => { started = true; current.seek(Number(scrub.value)); });
-  controls.querySelector("[data-switch=speed]").addEventListener("change", (event) => {
-    state.speed = Number(event.target.value);
-    current.clock.setSpeed(state.speed);
-  });
-  for (const player of players.values()) {
-    for (const { canvas } of player.tiles) canvas.addEventListener("click", () => { started = true; player.toggle(); });
-  }
+    if (keysDialog.open || !inView || key === null) return key === "?";
+    const change = { ArrowUp: -1, ArrowDown: 1 }[key];
+    if (change) neighbour(change);
+    return Boolean(change) || player.press(key);
+  }, (key) => player.release(key));
+  player.clock.addEventListener("frame", () => curves.at(player.clock.frame));
+  asked.addEventListener("change", () => { asked.name = asked.value; trace(); });
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a");
-    if (!link || !players.has(link.hash.slice(1))) return;
+    if (!link || !page.sheets.has(link.hash.slice(1))) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(link.hash.slice(1), link.dataset.slice);
+    choose(link);
     if (!link.matches(".thumb")) document.getElementById("gallery").scrollIntoView();
   }, true);
   page.on("slice", (name) => {
     const thumb = thumbs.find((one) => one.dataset.slice === name);
     if (!thumb) return;
-    choose(thumb.hash.slice(1), name);
+    choose(thumb);
     document.getElementById("gallery").scrollIntoView();
   });
-
-  keysDialog.querySelector(".close").addEventListener("click", () => keysDialog.close());
-
-  // An item by its name, or by the element that shows it, as older addresses have it.
-  function fromAddress() {
-    const asked = [...players.values()].find(({ figure }) => figure.dataset.item === page.get("item") || figure.id === page.get("at"));
-    open(asked?.figure.id ?? current.figure.id, page.get("slice"));
-    if (asked) document.getElementById("gallery").scrollIntoView();
-  }
-  open(current.figure.id);
+  page.on("methods", (now) => { methods = now; show(); });
+  page.on("chosen", (now) => { chosen = now; asked.name = ""; show(); });
   page.on("ready", () => { if (page.get("item") || page.get("at")) fromAddress(); });
   page.on("state", fromAddress);
+  open(current.id);
 })();

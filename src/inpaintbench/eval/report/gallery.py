@@ -10,10 +10,12 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations, zip_longest
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
+import cv2
 import numpy as np
 
 from inpaintbench import regions
@@ -155,7 +157,7 @@ def make_exhibits(
             layout=layout,
             poster=poster((given if hole is None else truth)[len(truth) // 2]),
             errors=errors,
-            centres=[] if hole is None else _centres(hole),
+            centres=[] if hole is None else hole_centres(hole),
             hole_fraction=None if hole is None else float(regions.hole_fraction(hole).mean()),
             by_frame=by_frame,
         )
@@ -183,13 +185,13 @@ def frame_errors(truth: Frames, frames: Frames, *, hole: Hole | None) -> list[fl
     """Root mean square difference (0..255) of each frame over its hole pixels, all pixels without a hole; None where empty."""
     errors: list[float | None] = []
     for index, (one, other) in enumerate(zip(truth, frames, strict=True)):
-        pixels = slice(None) if hole is None else hole[index]
-        difference = one[pixels].astype(np.float32) - other[pixels]
-        errors.append(round(math.sqrt(float(np.mean(difference**2))), 2) if difference.size else None)
+        mask = None if hole is None else hole[index].view(np.uint8)
+        values = 3 * (one.shape[0] * one.shape[1] if mask is None else cv2.countNonZero(mask))
+        errors.append(round(math.sqrt(cv2.norm(one, other, cv2.NORM_L2SQR, mask) / values), 2) if values else None)
     return errors
 
 
-def _centres(hole: Hole) -> list[tuple[float, float]]:
+def hole_centres(hole: Hole) -> list[tuple[float, float]]:
     """Centroids as (x, y) shares, averaged over a third of a second or so; the frame's middle where no frame has a hole."""
     size = np.array(hole.shape[1:], np.float64)
     points = regions.centroids(hole) / size
@@ -276,11 +278,11 @@ def attributes_of(items: Sequence[Plain]) -> list[Attribute]:
     found = []
     for name in dict.fromkeys(name for row in facts for name in row):
         values = [row.get(name) for row in facts]
-        known = [value for value in values if value is not None]
-        if any(not isinstance(value, str | int | float) for value in known):
+        kinds = set(map(type, values)) - {type(None)}  # a look at each of a million values takes seconds
+        if not all(issubclass(kind, str | int | float) for kind in kinds):
             continue  # data, such as joints
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
-            if len(set(known)) > 1:
+        if all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
+            if len({*values} - {None}) > 1:
                 found.append(Attribute(name, attribute_label(name), numeric=True, values=tuple(values)))
             continue
         said = {True: "yes", False: "no"}
@@ -296,6 +298,7 @@ def attribute_label(name: str) -> str:
     return _NAMES.get(name, name_label(rest if dot and rest.startswith(group) else name.replace(".", ": ", 1)))
 
 
+@lru_cache(1 << 16)
 def source_name(uri: str | None) -> str | None:
     """The last part of a source's address as people read it, on one line; None where an item has none, as held-back ones.
 
@@ -308,7 +311,9 @@ def source_name(uri: str | None) -> str | None:
 
 
 def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) -> dict[str, Any]:
-    """Data of the item browser and the scatter plot.
+    """Data of the item browser and the scatter plot, as ``Items.listed`` of ``items/data.js`` takes them.
+
+    The first fact is the slices that an item is in.
 
     Args:
         results: the scores.
@@ -317,9 +322,17 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
     """
     ids, held = list(results.sources), held_quantities(results, default)
     place = {item_id: index for index, item_id in enumerate(ids)}
-    attributes: list[dict[str, Any]] = []
+    slices = [
+        (part.name, part.rule, sorted(place[item_id] for item_id in part.item_ids)) for part in in_reading_order(results.slices)
+    ]
+    named = [", ".join(name for name, _, own in slices if at in own) for at in range(len(ids))]
+    kinds = list(dict.fromkeys(filter(None, named)))
+    in_slices = [kinds.index(words) if words else None for words in named]
+    attributes: list[dict[str, Any]] = [
+        {"key": "slices", "label": "Slices", "numeric": False, "words": kinds, "values": in_slices}
+    ]
     for one in attributes_of(results.dataset.items):
-        facts = {"name": one.name, "label": one.label, "numeric": one.numeric}
+        facts = {"key": one.name, "label": one.label, "numeric": one.numeric}
         if one.numeric:
             finite = [None if value is None or not math.isfinite(float(value)) else float(value) for value in one.values]
             attributes.append({**facts, "values": rounded(finite, six_digits)})
@@ -330,7 +343,13 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
     quantities = []
     for quantity in held:
         leaf = metric_leaf(quantity.metric)
-        facts = {"unit": leaf.unit, "decimals": leaf.decimals, "higher": quantity.higher_is_better, "ranked": quantity.ranked}
+        facts = {
+            "key": quantity.key,
+            "unit": leaf.unit,
+            "decimals": leaf.decimals,
+            "higher": quantity.higher_is_better,
+            "ranked": quantity.ranked,
+        }
         quantities.append(
             {**quantity._asdict(), "label": metric_label(quantity.metric), "where": region_label(quantity.region), **facts}
         )
@@ -338,19 +357,16 @@ def item_data(results: Results, shown: Mapping[str, str], *, default: Quantity) 
         "ids": ids,
         "sources": list(results.sources.values()),
         "source_names": [source_name(row.get("source_uri")) for row in results.dataset.items],
-        "methods": list(results.methods),
-        "contenders": len(results.contenders),
+        "methods": [{"name": name, "label": name, "reference": name in results.references} for name in results.methods],
         "bold": not too_few(results.n_sources(results.everything)),
-        "slices": [
-            {"name": part.name, "rule": part.rule, "items": sorted(place[item_id] for item_id in part.item_ids)}
-            for part in in_reading_order(results.slices)
-        ],
-        "attributes": attributes,
+        "slices": slices,
+        "facts": attributes,
         "quantities": quantities,
         "left_out": [quantity_label(one) for one in results.quantities if not one.of_sets and one not in held],
         "values": {
-            one.key: [rounded([results.value(method, name, one) for name in ids], six_digits) for method in results.methods]
+            f"{one.key}|{method}": rounded([results.value(method, name, one) for name in ids], six_digits)
             for one in held
+            for method in results.methods
         },
         "shown": {str(index): shown[item_id] for index, item_id in enumerate(ids) if item_id in shown},
     }

@@ -1,54 +1,49 @@
-"use strict";
 // Everything of one item: its facts, every number of every method, and where it plays.
 (() => {
   const panel = document.querySelector(".item-panel");
   if (!panel) return;
-  const { element, number } = page;
-  const { data, quantities, slicesOf, word, isBest } = page.items;
+  const { element } = page;
+  const { number } = shared;
+  const { items, facts, data, focus } = page.items;
 
   function scores(item) {
-    const heads = ["Value", ...data.methods.map((method) => page.methodName(method))];
-    const rows = [...quantities.entries()].map(([key, one]) => {
-      const values = data.values[key].map((column) => column[item]);
-      const best = isBest(item, key);
+    const heads = ["Value", ...items.methods.map(({ name }) => page.methodName(name))];
+    const rows = items.quantities.map((one) => {
+      const best = items.best(one.key, item);
       const name = `${one.label}${one.ranked ? (one.higher ? " ↑" : " ↓") : ""}${one.unit ? ` (${one.unit})` : ""}`;
-      const cells = values.map((value, place) => element("td", { class: "n" }, best[place] ? element("b", {}, number(value, one.decimals)) : number(value, one.decimals)));
+      const cells = items.methods.map((method) => {
+        const value = items.held.get(`${one.key}|${method.name}`)[item];
+        const text = number(value, one.decimals);
+        return element("td", { class: "n" }, value === best && !method.reference ? element("b", {}, text) : text);
+      });
       return element("tr", {}, element("th", { scope: "row" }, name, " ", element("small", {}, one.where)), ...cells);
     });
     const top = element("tr", {}, ...heads.map((name, index) => element("th", { scope: "col", class: index ? "n" : null }, name)));
-    const table = element("table", { class: "list" }, element("caption", {}, `Every value of the item${data.bold ? "; the best of a row is bold" : ""}.`), element("thead", {}, top), element("tbody", {}, ...rows));
-    return element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Values of the item" }, table);
+    const caption = `Every value of the item${items.bold ? "; the best of a row is bold" : ""}.`;
+    return [element("caption", {}, caption), element("thead", {}, top), element("tbody", {}, ...rows)];
   }
 
-  function facts(item) {
-    const list = element("dl", { class: "facts" });
-    const add = (name, value) => list.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-    if (data.source_names[item] !== null) add("Source", page.breakable(data.source_names[item]));
-    add("Source id", page.breakable(data.sources[item]));
-    add("Slices", slicesOf[item].map((place) => data.slices[place].name).join(", ") || "none");
-    for (const one of data.attributes) {
-      const value = word(one, item);
-      if (value !== null) add(one.label, one.numeric ? page.short(value) : page.breakable(value));
-    }
-    return list;
-  }
-
-  function media(item) {
-    const target = data.shown[item];
-    if (target) return element("p", {}, element("a", { class: "show", href: `#${target}` }, "See it in the gallery"));
-    const command = `inpaintbench eval report ${page.data.folders} --show ${data.ids[item]}`;
-    return element("p", { class: "note" }, "This page has no video of it and no values of its frames. A report with them: ", element("code", {}, command));
+  function known(item) {
+    const rows = [["Source", data.source_names[item]], ["Source id", data.sources[item]], ["Slices", items.word(items.facts[0], item) ?? "none"], ...facts.map((one) => [one.label, items.word(one, item)])];
+    const told = (value) => (typeof value === "number" ? page.short(value) : page.breakable(value));
+    return rows.filter(([, value]) => value !== null && !Number.isNaN(value)).map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, told(value))));
   }
 
   function show(item) {
-    const close = element("button", { type: "button", class: "close", "aria-label": "Close the item" }, "×");
-    close.addEventListener("click", () => { panel.hidden = true; document.querySelector(`button.item[data-item="${item}"]`)?.focus(); });
-    panel.replaceChildren(close, element("h3", {}, "Item ", element("code", {}, page.breakable(data.ids[item]))), media(item), facts(item), scores(item));
+    const [place, target] = [(name) => panel.querySelector(`[data-of=${name}]`), data.shown[item]];
+    place("id").replaceChildren(page.breakable(data.ids[item]));
+    place("gallery").hidden = !target;
+    place("gallery").firstElementChild.href = `#${target}`;
+    place("none").hidden = Boolean(target);
+    place("command").textContent = data.ids[item];
+    place("facts").replaceChildren(...known(item));
+    place("scores").replaceChildren(...scores(item));
     panel.hidden = false;
     page.unfold(panel);
     panel.focus({ preventScroll: true });
     panel.scrollIntoView({ block: "nearest", behavior: page.still ? "auto" : "smooth" });
   }
 
+  panel.querySelector(".close").addEventListener("click", () => { panel.hidden = true; focus(); });
   page.on("item", show);
 })();

@@ -31,19 +31,24 @@ from inpaintbench.eval.results.slices import in_reading_order, pair_slices, step
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import LEVEL
 from inpaintbench.pages import Link, data_uri, method_styles
-from inpaintbench.pages.page import bundle
+from inpaintbench.pages.page import bundle, shared_style
 from inpaintbench.pages.plots import LIGHT, PAPER_LEGEND, drawing_script, specification
 from inpaintbench.pages.words import count
 from inpaintbench.types import Plain
 
 # A figure of relative improvement with more metrics than this shows the chosen one alone.
 MOST_ROWS = 6
+# Of more methods than this the tables of further metrics are packed: two of 50 by 50 cells for each metric are 100,000 elements.
+MOST_OPEN = 12
 INLINE_NOTE = "Everything is inside this one file: pictures, videos, scripts."
 # Files of the page's scripts, in the order in which they run.
-SCRIPTS = ("report", "items", "item_panel", "scatter", "traces", "wipe", "player", "headline", "gallery", "effects")
-GALLERY_SCRIPTS = ("report", "wipe", "player", "headline", "gallery")
-# What they take of the player that all pages share.
-_SHARED = ("pages/static/player/clock.js", "pages/static/player/drawing.js", "pages/static/player/keys.js")
+SCRIPTS = ("report", "items", "item_panel", "scatter", "gallery", "headline", "effects")
+GALLERY_SCRIPTS = ("report", "gallery", "headline")
+# What they take of the player and of the charts that all pages share.
+_SHARED = tuple(
+    f"pages/static/{name}.js"
+    for name in ("player/player", "player/keys", "items/charts", "items/data", "items/numbers", "items/table")
+)
 BESIDE_NOTE = "The videos lie in the folder media/ beside this file: keep both together."
 # Key of the root mean square error, which is there for every clip.
 ERROR = "error"
@@ -79,6 +84,7 @@ def parts_of(results: Results, exhibits: Sequence[Exhibit], *, title: str, frame
         "frame_note": frame_note,
         "subtitle": notes.subtitle(results),
         "warnings": notes.warnings(results),
+        "packs": len(results.methods) > MOST_OPEN,
         "unfinished": notes.unfinished(results),
         "notes": [notes.precision_note(results), notes.claims_note(results), *exposure_sentences(results)],
         "again": protocol_cautions(results),
@@ -161,7 +167,7 @@ def _by_quantity(
 def gallery_parts(results: Results, exhibits: Sequence[Exhibit]) -> dict[str, Any]:
     """What a page shows of the headline and the gallery alone, and what their scripts ask for, without lines over time."""
     quantities = [quantity for quantity in results.quantities if not quantity.of_sets]
-    gallery = _gallery(results, exhibits, quantities, traced=False)
+    gallery = _gallery(results, exhibits, quantities)
     data = _shared_data(results, quantities, gallery) | {"titles": {}, "charts": {}, "rows": {"difficulty": []}, "frames": {}}
     return {**gallery, "data": data, "frame_note": ""}
 
@@ -187,24 +193,15 @@ def _shown_items(exhibits: Sequence[Exhibit]) -> dict[str, str]:
     return {exhibit.choice.item_id: f"exhibit-{index}" for index, exhibit in enumerate(exhibits)}
 
 
-def _gallery(
-    results: Results, exhibits: Sequence[Exhibit], quantities: Sequence[Quantity], *, traced: bool = True
-) -> dict[str, Any]:
+def _gallery(results: Results, exhibits: Sequence[Exhibit], quantities: Sequence[Quantity]) -> dict[str, Any]:
     """Headline, strip of pictures and figures; a figure that is ``traced`` has lines over time."""
     default, shown = default_quantity(results), _shown_items(exhibits)
     finding = effects.headline(results, default)
-    layouts = {one.choice.item_id: {**one.layout._asdict(), "centres": one.centres} for one in exhibits}
+    channels = {one.choice.item_id: one.layout.channels for one in exhibits}
     proofs = [
-        {
-            "figure": shown[proof.item_id],
-            "layout": layouts[proof.item_id],
-            "truth": layouts[proof.item_id]["channels"].index("truth"),
-            "place": layouts[proof.item_id]["channels"].index(proof.method),
-            "method": proof.method,
-            "caption": proof.caption,
-        }
+        {"figure": shown[proof.item_id], "method": proof.method, "caption": proof.caption}
         for proof in (finding.proofs if finding else ())
-        if proof.item_id in shown and proof.method in layouts[proof.item_id]["channels"]
+        if proof.method in channels.get(proof.item_id, ())
     ]
     # The gallery opens with the last item that shows the finding, else with the most interesting one.
     last = finding.proofs[-1].item_id if finding and finding.proofs else None
@@ -215,7 +212,8 @@ def _gallery(
     return {
         "styles": method_styles(results.methods, results.aside),
         # As rules of the stylesheet a picture that stands for several slices is held once.
-        "rules": "\n".join(
+        "rules": shared_style()
+        + "\n".join(
             f'[data-poster="{index}"] {{ background-image: url("{data_uri(exhibit.poster, "image/png")}"); }}'
             for index, exhibit in enumerate(exhibits)
         ),
@@ -227,9 +225,7 @@ def _gallery(
         "proofs": proofs,
         "thumbs": _thumbs(results, exhibits),
         "figures": [
-            _figure(results, one, rows[one.choice.item_id], default)
-            | {"id": shown[one.choice.item_id], "layout": layouts[one.choice.item_id]}
-            | {"first": one is opened, "traced": traced and bool(_frame_data(one))}
+            _figure(results, one, rows[one.choice.item_id], default) | {"id": shown[one.choice.item_id], "first": one is opened}
             for one in exhibits
         ],
         # Clips that are to be edited are both, truth and input.
@@ -257,7 +253,7 @@ def _figure(results: Results, exhibit: Exhibit, row: Plain, default: Quantity) -
     """Words, facts and tiles of one item; no value is bold, since one item tells nobody from anybody."""
     choice, channels = exhibit.choice, exhibit.layout.channels
     # A clip that is to be edited is called the original, since no result should come back to it.
-    truth, given = ("Truth", ("truth", "input")) if "input" in channels else ("Original", ("truth",))
+    truth = "Truth" if "input" in channels else "Original"
     names = {"truth": truth, "input": "Input", OUTLINE: "Outline of the hole", MASK: "Hole"}
     heads = [part for head in (*map(findings.slice_tag, choice.reasons), *choice.labels) for part in (" · ", head)][1:]
     reasons = "; ".join(dict.fromkeys((*choice.reasons.values(), *choice.labels.values())))
@@ -266,18 +262,7 @@ def _figure(results: Results, exhibit: Exhibit, row: Plain, default: Quantity) -
         facts.append(f"{count(int(row['frames']), 'frame')} at {float(row['fps']):g} per second")
     if exhibit.hole_fraction is not None:
         facts.append(f"hole {exhibit.hole_fraction:.1%} of the picture")
-    of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
-    tiles = []
-    for channel in (*given, *results.methods):
-        there, method = channel in channels, channel in results.methods
-        values = [(one, results.value(channel, choice.item_id, one)) for one in of_items if method]
-        tiles.append({
-            "name": names.get(channel, channel),
-            "method": channel if method else None,
-            "place": channels.index(channel) if there else None,
-            "reason": "" if there else results.reason(channel, choice.item_id) or "",
-            "scores": [(one, with_unit(value, one.metric)) for one, value in values],
-        })  # fmt: skip
+    absent = [method for method in results.methods if method not in channels]
     return {
         "heads": tuple(heads),
         "reasons": f"Chosen because {reasons} (by {quantity_label(default)}).",
@@ -287,7 +272,43 @@ def _figure(results: Results, exhibit: Exhibit, row: Plain, default: Quantity) -
         "source": str(row["source_id"]),
         "facts": " · ".join(facts),
         "channels": tuple(names.get(channel, channel) for channel in channels),
-        "tiles": tiles,
+        "absent": [(method, results.reason(method, choice.item_id) or "") for method in absent],
+        "sheet": _sheet(results, exhibit, names),
+    }
+
+
+def _sheet(results: Results, exhibit: Exhibit, names: Mapping[str, str]) -> dict[str, Any]:
+    """What the player takes: places of the pictures in the video, and the values of each result by quantity."""
+    layout = exhibit.layout
+    size = {"width": layout.tile_width, "height": layout.tile_height}
+    places = {
+        channel: {"x": at % layout.columns * layout.cell_width, "y": at // layout.columns * layout.cell_height, **size}
+        for at, channel in enumerate(layout.channels)
+    }
+    methods = [method for method in results.methods if method in places]
+    roles = {"truth": "original"} | dict.fromkeys(methods, "candidate")
+    of_items = [quantity for quantity in results.quantities if not quantity.of_sets]
+    patches = [place for channel, place in places.items() if channel not in ("truth", OUTLINE, MASK)]
+    media = {
+        "kind": "video", "own": True, "frames": layout.frames, "fps": layout.fps, "width": layout.columns * layout.cell_width,
+        "height": -(-len(places) // layout.columns) * layout.cell_height,
+        "patches": {"mask": places[MASK], "original": places["truth"], "tiles": patches} if MASK in places else None,
+    }  # fmt: skip
+    return {
+        "media": media,
+        "players": [
+            {"name": channel, "label": names.get(channel, channel), "role": roles.get(channel, "reference"), **place}
+            | {"place": methods.index(channel) if channel in methods else None}
+            for channel, place in places.items()
+            if channel not in (OUTLINE, MASK)
+        ],
+        "outline": places.get(OUTLINE),
+        "centres": exhibit.centres,
+        "errors": True,
+        "values": {
+            method: {one.key: with_unit(results.value(method, exhibit.choice.item_id, one), one.metric) for one in of_items}
+            for method in methods
+        },
     }
 
 
@@ -348,6 +369,7 @@ def _data(
             "steps": plots.steps_rows(results, steps),
             "fingerprint": [row for quantity in results.quantities for row in figures.fingerprint_rows(diagnosis, quantity)],
         },
+        "lines": figures.line_labels(diagnosis),
         "changes": {one.key: effects.quantity_words(one) for one in results.quantities},
         "higher": {one.key: one.higher_is_better for one in results.quantities},
         "axes": {factor.name: effects.factor_label(factor) for factor in diagnosis.factors if factor.kind == "paired"},
@@ -359,7 +381,6 @@ def _data(
             if all(item_id in shown for item_id in group.values())
         },
         "most_rows": MOST_ROWS,
-        "folders": notes.folders_of(results),
         "paper": {"colours": LIGHT, "legend": PAPER_LEGEND},
         "items": item_data(results, shown, default=default),
         "frames": {shown[one.choice.item_id]: _frame_data(one) for one in exhibits},

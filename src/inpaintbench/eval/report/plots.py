@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from inpaintbench.claims import ENOUGH_SOURCES, too_few
@@ -32,8 +33,18 @@ _SLANT_FROM = 7
 _FEWEST_PIXELS, _CHARACTER = 110, 7
 # Share of a scale that is kept free beyond its ends, so that marks there are seen whole.
 _ROOM = 0.06
-_ROWS = alt.NamedData(name="rows")
 PlotRow = dict[str, Any]
+
+
+@cache
+def _rows() -> alt.NamedData:
+    # One object for all: altair takes layers of equal ones for layers of other data, and refuses to facet them.
+    return alt.NamedData(name="rows")
+
+
+def chart_of_rows() -> alt.Chart:
+    """An empty chart over the rows that the page's script chooses."""
+    return alt.Chart(_rows())
 
 
 def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.LayerChart | alt.FacetChart:
@@ -43,7 +54,7 @@ def difficulty_chart(results: Results, styles: dict[str, MethodStyle]) -> alt.La
     axis = alt.Axis(labelAngle=angle, labelLimit=220, ticks=False)
     x = alt.X("slice:N", sort=names, title=None, axis=axis)
     y = alt.Y("value:Q", title=None)
-    base = alt.Chart(_ROWS).encode(x=x, description="told:N")
+    base = chart_of_rows().encode(x=x, description="told:N")
     opacity = alt.Opacity("level:O", scale=alt.Scale(domain=["low", "high", "other"], range=[0.3, 0.62, 0.45]), legend=None)
     # Rectangles from band to band: beside dots that are offset by method, Vega makes bars as narrow as one method.
     bars = base.transform_filter("datum.kind == 'mean'").mark_rect(color="var(--soft)")
@@ -111,7 +122,7 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
     """Relative improvement from low to high: a panel for each attribute, a bar for each method (DEVIL, Figures 5 to 9)."""
     y = alt.Y("value:Q", title=None, axis=alt.Axis(format="+~%", tickCount=5))
     x = alt.X("method:N", sort=list(methods), title=None, axis=None)
-    base = alt.Chart(_ROWS).encode(x=x, y=y, description="told:N")
+    base = chart_of_rows().encode(x=x, y=y, description="told:N")
     looks = method_looks(styles)
     floors = base.transform_filter("datum.kind == 'reference'")
     layers = alt.layer(
@@ -120,7 +131,7 @@ def sensitivity_chart(styles: dict[str, MethodStyle], methods: Sequence[str], pa
         base.transform_filter("datum.kind == 'none'").mark_text(text="–", color="var(--soft)"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)").encode(x=alt.value(0), x2=alt.value("width")),
         *(layer.encode(x=alt.value("width")) for layer in _words(floors, "text", align="right", dx=-2, dy=-6, fontSize=10)),
-        alt.Chart(_ROWS).mark_rule(color="var(--strong-line)").encode(y=alt.datum(0)),
+        chart_of_rows().mark_rule(color="var(--strong-line)").encode(y=alt.datum(0)),
     ).properties(height=150, width=110)
     names = [name_label(pair.attribute) for pair in pairs]
     header = alt.Header(labelExpr="split(datum.label, ' ')", labelLineHeight=14, title=None)
@@ -153,7 +164,7 @@ def sensitivity_rows(results: Results) -> list[PlotRow]:
 def steps_chart(styles: dict[str, MethodStyle], series: Sequence[Series]) -> alt.FacetChart:
     """Mean of each method against the steps of an attribute: a panel for each attribute, a line for each method."""
     steps = list(dict.fromkeys(step for one in series for step, _ in one.steps))
-    base = alt.Chart(_ROWS).encode(
+    base = chart_of_rows().encode(
         x=alt.X("step:O", sort=steps, title=None, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
         description="told:N",
@@ -219,7 +230,7 @@ def means_chart(styles: Mapping[str, MethodStyle], panels: Sequence[str], *, apa
     axis, looks = alt.Axis(grid=True, tickCount=4), method_looks(styles)
     colour = looks["color"]
     x = alt.X("value:Q", title=None, scale=alt.Scale(zero=False), axis=axis)
-    rows = alt.Chart(_ROWS).encode(description="told:N")
+    rows = chart_of_rows().encode(description="told:N")
     base, floors = rows.encode(y=alt.Y("method:N", sort=list(styles), title=None)), "datum.kind == 'reference'"
     layers = alt.layer(
         rows.transform_filter(floors)
@@ -281,8 +292,8 @@ def scatter_chart(styles: dict[str, MethodStyle], *, x: str = "x", y: str = "y")
     """
     numbers = alt.Scale(zero=False)
     across, up = alt.X("x:Q", scale=numbers, title=x, axis=alt.Axis(grid=True)), alt.Y("y:Q", scale=numbers, title=y)
-    dots = alt.Chart(_ROWS).transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=85, opacity=0.8)
-    floors = alt.Chart(_ROWS).transform_filter("datum.kind == 'reference'").encode(y=up, description="told:N")
+    dots = chart_of_rows().transform_filter("datum.kind == 'dot'").mark_point(filled=True, size=85, opacity=0.8)
+    floors = chart_of_rows().transform_filter("datum.kind == 'reference'").encode(y=up, description="told:N")
     return alt.layer(
         dots.encode(x=across, y=up, **method_looks(styles), description="told:N"),
         floors.mark_rule(strokeDash=[5, 3], color="var(--faint)"),

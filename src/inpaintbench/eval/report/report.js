@@ -1,4 +1,3 @@
-"use strict";
 // Choice of metric, region and methods for the whole page, and its two plots. The page reads well without it.
 (() => {
   const { data } = page;
@@ -12,40 +11,36 @@
     for (const element of document.querySelectorAll("[data-metric], [data-region]")) {
       const { metric, region } = element.dataset;
       element.hidden = (metric !== undefined && metric !== chosen.metric) || (region !== undefined && region !== chosen.region);
+      const packed = !element.hidden && element.querySelector(":scope > script");
+      if (packed) page.unpack(element, packed).then(hideMethods);
     }
     draw();
     page.tell("chosen", { ...chosen });
   }
 
-  const regionsOf = (metric) => data.quantities.filter((one) => one.metric === metric).map((one) => one.region);
-
   function choose(change) {
     wished = change.region ?? wished;
     Object.assign(chosen, change);
-    const regions = regionsOf(chosen.metric);
+    const regions = data.quantities.filter((one) => one.metric === chosen.metric).map((one) => one.region);
     // A metric without the region that was asked for shows another one, and the next metric the one that was asked for again.
     chosen.region = regions.includes(wished) ? wished : regions[0];
-    for (const field of form.querySelectorAll("select")) field.value = chosen[field.name];
-    for (const input of form.querySelectorAll("input[type=radio]")) {
-      input.checked = chosen[input.name] === input.value;
-      if (input.name === "region") input.disabled = !regions.includes(input.value);
-    }
+    for (const name of ["metric", "region"]) form.elements[name].value = chosen[name];
+    for (const input of form.querySelectorAll("input[name=region]")) input.disabled = !regions.includes(input.value);
     page.set({ metric: chosen.metric === data.default.metric ? null : chosen.metric, region: chosen.region === data.default.region ? null : chosen.region });
     show();
   }
 
   // Rows, columns and tiles of methods that are not wanted; what is drawn leaves them out too.
   function showMethods(wanted) {
-    methods = names.filter((name) => wanted.includes(name));
-    page.set({ methods: methods.length === names.length ? null : methods.join(",") });
-    for (const element of document.querySelectorAll("[data-key]")) if (names.includes(element.dataset.key)) element.hidden = !methods.includes(element.dataset.key);
-    for (const table of document.querySelectorAll("table.pairs")) {
-      [...table.tHead.rows[0].cells].forEach((head, at) => {
-        if (names.includes(head.dataset.key)) for (const row of table.tBodies[0].rows) row.cells[at].hidden = head.hidden;
-      });
-    }
+    if (String(wanted) === String(methods)) return;
+    methods = wanted;
+    hideMethods();
     draw();
     page.tell("methods", methods);
+  }
+
+  function hideMethods() {
+    for (const element of document.querySelectorAll("[data-key]")) if (names.includes(element.dataset.key)) element.hidden = !methods.includes(element.dataset.key);
   }
 
   const wanted = ({ metric, region, method }) => metric === chosen.metric && region === chosen.region && (method === undefined || methods.includes(method));
@@ -87,29 +82,20 @@
   }
 
   form.addEventListener("change", (event) => { if (event.target.name) choose({ [event.target.name]: event.target.value }); });
-  const picker = page.picker("Methods", names, names, showMethods, (name) => page.methodName(name));
-  if (names.length > 2) form.querySelector("[data-methods]").append(picker);
   // A click on a value shows an item of its slice.
-  for (const table of document.querySelectorAll("table.scores")) {
-    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
-    table.addEventListener("click", (event) => {
-      const cell = event.target.closest("td");
-      if (cell && !event.target.closest("button, a")) page.tell("slice", heads[cell.cellIndex].dataset.key);
-    });
-  }
+  document.addEventListener("click", ({ target }) => {
+    const cell = target.closest("button, a") ? null : target.closest("table.scores td");
+    if (cell) page.tell("slice", [...cell.closest("table").tHead.rows].at(-1).cells[cell.cellIndex].dataset.key);
+  });
   function fromAddress() {
     const metric = page.get("metric") ?? data.default.metric;
     wished = page.get("region") ?? data.default.region;
     choose(data.quantities.some((one) => one.metric === metric) ? { metric } : {});
-    const asked = (page.get("methods") ?? "").split(",").filter((name) => names.includes(name));
-    if (asked.length || methods.length < names.length) {
-      picker.tick(asked.length ? asked : names);
-      showMethods(asked.length ? asked : names);
-    }
   }
   page.on("state", fromAddress);
   // The other scripts listen first.
   page.on("ready", fromAddress);
+  page.on("ready", page.pickMethods(form.querySelector("[data-methods]"), names, showMethods));
   let waiting = 0;
   const redraw = (milliseconds) => { clearTimeout(waiting); waiting = setTimeout(() => page.tell("resized"), milliseconds); };
   page.on("resized", draw);

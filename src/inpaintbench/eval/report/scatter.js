@@ -1,28 +1,22 @@
-"use strict";
 // A metric against an attribute, a dot for each item and method, with Spearman's rank correlation.
 (() => {
   const section = document.getElementById("scatter");
   const place = section?.querySelector(".plot");
   if (!place) return;
-  const { element, number } = page;
-  const { data, quantities, select } = page.items;
+  const { element } = page;
+  const { average, number } = shared;
+  const { items, facts, select } = page.items;
   const form = section.querySelector(".filters");
   const table = section.querySelector("table.rho");
   const MOST_DOTS = 6000;
-  let methods = data.methods;
-  let items = data.ids.map((id, item) => item);
+  let methods = items.methods.map((one) => one.name);
+  let left = items.ids.map((id, item) => item);
 
   // Places from 1, equal values at the mean of theirs.
   function ranks(values) {
-    const order = values.map((value, at) => at).sort((one, other) => values[one] - values[other]);
-    const found = new Array(values.length);
-    for (let start = 0; start < order.length;) {
-      let end = start;
-      while (end < order.length && values[order[end]] === values[order[start]]) end += 1;
-      for (let at = start; at < end; at += 1) found[order[at]] = (start + 1 + end) / 2;
-      start = end;
-    }
-    return found;
+    const ends = new Map(); // the first and the last place of each
+    values.toSorted((one, other) => (one < other ? -1 : Number(one > other))).forEach((value, at) => ends.set(value, [ends.get(value)?.[0] ?? at + 1, at + 1]));
+    return values.map((value) => average(ends.get(value)));
   }
 
   // Null where fewer than three pairs are there or one side never changes. An infinite value ranks above all others.
@@ -36,11 +30,11 @@
   }
 
   function lines() {
-    const attribute = data.attributes[Number(form.attribute.value)];
-    return data.methods.map((method, index) => [method, index]).filter(([method]) => methods.includes(method)).map(([method, index]) => {
-      const column = data.values[form.quantity.value][index];
-      const known = items.filter((item) => attribute.values[item] !== null && column[item] !== null);
-      return { method, known, pairs: known.map((item) => [attribute.values[item], column[item]]) };
+    const { column: across } = facts[Number(form.attribute.value)];
+    return items.methods.filter(({ name }) => methods.includes(name)).map(({ name: method }) => {
+      const column = items.held.get(`${form.quantity.value}|${method}`);
+      const known = left.filter((item) => !Number.isNaN(across[item]) && !Number.isNaN(column[item]));
+      return { method, known, pairs: Array.from(known, (item) => [across[item], column[item]]) };
     });
   }
 
@@ -52,20 +46,20 @@
     const [low, high] = others.length ? [Math.min(...others), Math.max(...others)] : [0, 1];
     return found.filter((line) => isReference(line) && finite(line).length).map((line) => {
       const values = finite(line);
-      const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+      const mean = average(values);
       const beyond = mean > high ? " ↑" : mean < low ? " ↓" : "";
       return { kind: "reference", y: Math.min(Math.max(mean, low), high), told: `${line.method}, reference: mean ${number(mean, one.decimals)}${beyond}` };
     });
   }
 
   // Every so many items, so that the plot stays quick; correlations take all.
-  const apart = () => Math.ceil((items.length * data.methods.length) / MOST_DOTS);
+  const apart = () => Math.ceil((left.length * items.methods.length) / MOST_DOTS);
 
   function rowsOf(found, attribute, one) {
     const every = Math.max(1, apart());
     const contending = found.filter(({ method }) => !page.data.references.includes(method));
     const dots = contending.flatMap(({ method, known, pairs }) => pairs
-      .map(([x, y], at) => ({ kind: "dot", method, x, y, item: known[at], told: `${data.ids[known[at]]}, ${method}: ${page.short(x)}, ${number(y, one.decimals)}` }))
+      .map(([x, y], at) => ({ kind: "dot", method, x, y, item: known[at], told: `${items.ids[known[at]]}, ${method}: ${page.short(x)}, ${number(y, one.decimals)}` }))
       .filter(({ y }, at) => Number.isFinite(y) && at % every === 0));
     return [...dots, ...references(found, one)];
   }
@@ -78,12 +72,12 @@
     }
     const view = await page.draw(place, page.fitted(place, chart, 280), rowsOf(found, attribute, one));
     view.addEventListener("click", (event, mark) => { if (mark?.datum?.item !== undefined) select(mark.datum.item); });
-    place.dataset.drawn = `${form.quantity.value} ${attribute.name}`;
+    place.dataset.drawn = `${form.quantity.value} ${attribute.key}`;
   }
 
   function draw() {
-    const attribute = data.attributes[Number(form.attribute.value)];
-    const one = quantities.get(form.quantity.value);
+    const attribute = facts[Number(form.attribute.value)];
+    const one = items.quantities.find(({ key: own }) => own === form.quantity.value);
     const found = lines();
     const rows = found.map(({ method, pairs }) => {
       const rho = spearman(pairs);
@@ -101,7 +95,7 @@
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", draw);
   page.on("resized", draw);
-  page.on("filtered", (shown) => { items = shown; draw(); });
+  page.on("filtered", (shown) => { left = shown; draw(); });
   page.on("methods", (wanted) => { methods = wanted; draw(); });
-  page.on("chosen", ({ metric, region }) => { if (quantities.has(`${metric}/${region}`)) { form.quantity.value = `${metric}/${region}`; draw(); } });
+  page.on("chosen", ({ metric, region }) => { if (items.quantities.some((one) => one.key === `${metric}/${region}`)) { form.quantity.value = `${metric}/${region}`; draw(); } });
 })();

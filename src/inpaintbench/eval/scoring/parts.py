@@ -134,10 +134,7 @@ def folder_or_hub(text: str) -> Path:
     named = _HUB_ID.fullmatch(text)
     if named is None:
         raise InputError(f"{text!r} is neither a folder nor a dataset of the Hub; give a path, or OWNER/NAME[@REVISION]")
-    return _fetched(named[1], named[2])
-
-
-def _fetched(repository: str, revision: str | None) -> Path:
+    repository, revision = named[1], named[2]
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, RepositoryNotFoundError, RevisionNotFoundError
 

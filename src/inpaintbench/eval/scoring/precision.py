@@ -27,9 +27,10 @@ from inpaintbench.workspace import Blobs, Workspace
 ITEMS = 2
 # Frames of each, from its first: two windows of ten frames.
 FRAMES = 11
-# Of the number in float32, or of the length of its vector: what TF32 may be off, in any metric, to be taken by itself. TF32 keeps
-# 10 bits of a product's factors, so that a network's number is off by about 0.0005 of itself; scores are printed to 3 digits.
-TF32_BOUND = 1e-3
+# Of the number in float32, or of the length of its vector: what a format of fewer digits may be off, in any metric, to be taken
+# by itself. TF32 keeps 10 bits of a product's factors, so that a network's number is off by about 0.0005 of itself; bfloat16
+# keeps 7. Scores are printed to 3 digits.
+BOUND = 1e-3
 Numbers = npt.NDArray[np.float64]
 
 
@@ -67,9 +68,9 @@ def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Seque
     return found
 
 
-def takes_tf32(differences: Sequence[Difference]) -> bool:
-    """Return whether TF32 is taken where nobody chose: networks were run, and no metric is off by ``TF32_BOUND`` or more."""
-    return bool(differences) and all(row.relative is not None and row.relative < TF32_BOUND for row in differences)
+def close_enough(differences: Sequence[Difference]) -> bool:
+    """Return whether a format is taken where nobody chose: networks were run, and no metric is off by ``BOUND`` or more."""
+    return bool(differences) and all(row.relative is not None and row.relative < BOUND for row in differences)
 
 
 def from_float32(

@@ -13,14 +13,13 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 
 from inpaintbench import frozen
-from inpaintbench.compute import Compute, read_stored
+from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, VerifyError, WorkspaceError, reason_of
 from inpaintbench.eval.scoring.check import check
 from inpaintbench.eval.scoring.parts import open_part
 from inpaintbench.eval.scoring.predict import MethodSpec, build, predict
 from inpaintbench.eval.scoring.run_folder import SETTINGS, bind, kept_files, read_kept, settings_in
 from inpaintbench.eval.scoring.score import score_all
-from inpaintbench.eval.scoring.score_item import FEATURES_FOLDER
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.ledgers import Ledger
 from inpaintbench.tables import PROVED, UNREADABLE, hash_file, prove
@@ -53,7 +52,7 @@ class Proof:
 
 def proof(workspace: Workspace) -> Proof:
     """Compare everything in a run folder that a number comes from with its hash: predictions and other blobs, ledgers, tables,
-    features of networks, and what stands beside tables: settings of steps, digests of what is scored, facts of methods.
+    and what stands beside tables: settings of steps, digests of what is scored, facts of methods.
     """
     found, run = Proof(), workspace.path
     of: dict[str, str] = {}  # blob -> whose prediction of which item it is, as sentences on it begin
@@ -77,8 +76,6 @@ def proof(workspace: Workspace) -> Proof:
     for beside in sorted((run / "tables").glob("*/*.parquet.sha256")):
         if not (path := beside.with_suffix("")).exists():
             found.damaged.append(Damage(path, f"the table {str(path)!r} is missing", partial(_drop, path)))
-    for path in sorted((run / FEATURES_FOLDER).glob("*.npy")):
-        found.damaged += _damage(path, read_stored)
     for path in kept_files(run):
         found.damaged += _damage(path, read_kept)
     for table, record, columns in (("predictions", Prediction, ["blob"]), ("scores", Score, ["features", "truth_features"])):

@@ -210,11 +210,6 @@ def score_all(
 SETS_VERSION = "3"
 
 
-def set_step(protocol: str, method: str) -> str:
-    """Name of the step that compares the sets of a method, and of its table."""
-    return f"compare.{protocol.replace('/', '.')}.{method}"
-
-
 def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods: Sequence[str]) -> dict[str, Outcome]:
     """Compare sets of items into the table ``slice_scores``: every slice and all items, from scores that lie in the workspace.
 
@@ -232,7 +227,7 @@ def compare_sets(executor: Executor, dataset: Dataset, *, protocol: str, methods
     for method in methods:
         rows = [row for row in scores if row.method == method]
         step = Step(
-            name=set_step(protocol, method),
+            name=f"compare.{protocol.replace('/', '.')}.{method}",
             version=SETS_VERSION,
             table="slice_scores",
             record=SliceScore,

@@ -21,6 +21,7 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.run_folder import Scores
 from inpaintbench.eval.scoring.score_item import measurable_view, measurements_of
 from inpaintbench.eval.values.statistics import summarise
+from inpaintbench.storage import cache_folder
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -113,7 +114,7 @@ def _seen(
             raise InputError(f"the {what} of {name!r} is {other}, the truth {wanted}")
     if not hole.any():
         raise InputError(f"the hole of {name!r} is empty: there is nothing to judge; black is known and white is hole")
-    shared = Shared(truth_id=name, compute=compute)
+    shared = Shared(folder=cache_folder(), compute=compute)
     view = ItemView.of_arrays(item_id=name, fps=fps, shared=shared, truth=truth, hole=hole, prediction=prediction)
     return measurable_view(view, protocol, full_frames=True)
 

@@ -25,18 +25,18 @@ from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.run_folder import DAMAGED, PROOFS
 from inpaintbench.models import torch_networks
 from inpaintbench.regions import masks_of
+from inpaintbench.storage import cache_folder
 from inpaintbench.tables import UNEXPECTED
-from inpaintbench.types import Plain, Score, content_id
+from inpaintbench.types import Plain, Score
 from inpaintbench.view import PARTS, ItemView
 from inpaintbench.workspace import Blobs
 
-# Of a run folder: what networks say of the truth, for methods that are scored later.
-FEATURES_FOLDER = "features"
-# Of decoded composites at once; more methods than fit are measured in several goes.
-_HELD_BYTES = 1 << 30
+# Of truth and composites at once; more methods than fit are measured in several goes. Without networks a process is to stay below
+# 700 MiB, of which 250 are programs: two methods with 90 frames of 854x480, their masks, and what is found out meanwhile.
+_HELD_BYTES, _HELD_BYTES_ON_CARD = 336 << 20, 1 << 30
 # Of the next item, held beside the one that is measured. Networks on the processor need memory themselves, and so much time that
-# little is spared by decoding meanwhile: the whole is to stay below 3 GB for four methods and 90 frames of 832x480.
-_AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS = 640 << 20, 256 << 20
+# little is spared by decoding meanwhile; a card must not wait.
+_AHEAD_BYTES, _AHEAD_BYTES_BESIDE_NETWORKS, _AHEAD_BYTES_ON_CARD = 128 << 20, 256 << 20, 640 << 20
 # Nor more than this part of what a process may have: what is measured meanwhile must never lack memory.
 _AHEAD_SHARE = 8
 _DECODERS = 4
@@ -59,7 +59,8 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
     regions = [name for name in protocol.regions if name not in without]
     metrics = protocol.build_metrics(jobs[0][1]["metrics"], regions=regions)
     no_truth = dict.fromkeys(protocol.regions, _inapplicable("this item has no truth to compare with"))
-    at_once = max(1, _HELD_BYTES // _clip_bytes(row) - 1) if ahead is None else len(jobs)
+    held = _HELD_BYTES_ON_CARD if _networks_on(jobs[0]) == "cuda" else _HELD_BYTES
+    at_once = max(1, held // _clip_bytes(row) - 1) if ahead is None else len(jobs)
     scored: list[list[Score]] = []
     try:
         for begin in range(0, len(jobs), at_once):
@@ -86,15 +87,20 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
 
 def decode_ahead(jobs: Sequence[Job], *, blobs: Blobs) -> Views | None:
     """Views that ``score_together`` measures; None where holding it beside another item could take too much memory."""
-    (payload, parameters), protocol = jobs[0], _protocol(jobs[0])
-    networks = bool(protocol.weights_of(parameters["metrics"])) and not torch_networks.lacking()
-    on_processor = networks and torch_networks.device_of(Compute(**payload["compute"])).type == "cpu"
-    most = _AHEAD_BYTES_BESIDE_NETWORKS if on_processor else _AHEAD_BYTES
+    most = {"cuda": _AHEAD_BYTES_ON_CARD, "cpu": _AHEAD_BYTES_BESIDE_NETWORKS}.get(_networks_on(jobs[0]), _AHEAD_BYTES)
     limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
     if limit != resource.RLIM_INFINITY:
         most = min(most, limit // _AHEAD_SHARE)
-    held = (len(jobs) + 1) * _clip_bytes(payload["row"])
-    return _readable(jobs, protocol=protocol, blobs=blobs) if held <= most else None
+    held = (len(jobs) + 1) * _clip_bytes(jobs[0][0]["row"])
+    return _readable(jobs, protocol=_protocol(jobs[0]), blobs=blobs) if held <= most else None
+
+
+def _networks_on(job: Job) -> str:
+    """``cuda`` or ``cpu``, where networks take part; else empty."""
+    payload, parameters = job
+    if not _protocol(job).weights_of(parameters["metrics"]) or torch_networks.lacking():
+        return ""
+    return str(torch_networks.device_of(Compute(**payload["compute"])).type)
 
 
 def _protocol(job: Job) -> Protocol:
@@ -184,14 +190,7 @@ def proved_prediction(blobs: Blobs, blob: str, row: Plain) -> Path:
 def _readable(jobs: Sequence[Job], *, protocol: Protocol, blobs: Blobs) -> Views:
     """The item with each prediction in the colours of the protocol, decoded, or why there is none."""
     row = jobs[0][0]["row"]
-    # The size at which frames are measured, and its filter where that is not Pillow's.
-    filters = [] if protocol.resample == "pillow-bicubic" else [protocol.resample]
-    sizing = [protocol.size, *filters] if protocol.size else []
-    shared = Shared(
-        truth_id=content_id(row["truth_rgb_sha256"] or row["input_sha256"], protocol.colours, *sizing),
-        folder=blobs.beside(FEATURES_FOLDER),
-        compute=Compute(**jobs[0][0]["compute"]),
-    )
+    shared = Shared(folder=cache_folder(), compute=Compute(**jobs[0][0]["compute"]))
 
     def prediction(payload: Plain) -> Any:
         path = proved_prediction(blobs, payload["blob"], row)

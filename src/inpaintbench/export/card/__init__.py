@@ -189,7 +189,7 @@ def _amounts_of_items(dataset: Dataset) -> dict[str, Any]:
 def _amounts(dataset: Dataset) -> list[str]:
     """Sentences on the amounts of items, clips and sources, and on what slices are for."""
     rows, split_of, media = dataset.items, layout.splits(dataset.items), _media(dataset.items)
-    clips, footage = len({row["clip_id"] for row in layout.different(rows, "clip_id")}), words.n_sources(rows)
+    clips, footage = layout.how_many(rows, "clip_id"), words.n_sources(rows)
     splits = layout.by_split(layout.ids_of(rows), split_of)
     divided = "" if set(splits) == {"test"} else f" Splits: {', '.join(f'{name} {len(ids)}' for name, ids in splits.items())}."
     holes = "hole" in media["media"]
@@ -253,10 +253,13 @@ def write_strips(folder: Path, dataset: Dataset) -> None:
 
     A strip shows what methods see, so nothing held back.
     """
-    rows_of, seen = layout.finder(dataset.items), dict[str, npt.NDArray[np.uint8]]()
+    seen = dict[str, npt.NDArray[np.uint8]]()
+    looked_at = {part.name: part.item_ids[:_LOOKED_AT] for part in dataset.slices[:MOST_STRIPS]}
+    ids = sorted({name for names in looked_at.values() for name in names})
+    row_of = dict(zip(ids, layout.finder(dataset.items)(ids), strict=True))  # all at once: each group of rows is read once
     for part in dataset.slices[:MOST_STRIPS]:
-        looked_at = rows_of(part.item_ids[:_LOOKED_AT])
-        rows = [row for row in looked_at if all((folder / name).exists() for name in layout.media_names(row))]
+        own = map(row_of.__getitem__, looked_at[part.name])
+        rows = [row for row in own if all((folder / name).exists() for name in layout.media_names(row))]
         chosen = _chosen(rows)
         for row in chosen:
             if row["item_id"] not in seen:  # decoded once for all its slices

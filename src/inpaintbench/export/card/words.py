@@ -39,6 +39,8 @@ def sources(rows: Sequence[Plain]) -> dict[str, Plain]:
 
 def n_sources(rows: Sequence[Plain]) -> int:
     """Return the number of independent sources, as scores count them."""
+    if all(row.get("attributes", {}).get(frozen.GROUP) is None for row in layout.different(rows, frozen.GROUP)):
+        return layout.how_many(rows, "source_id")
     return len({frozen.source_of(row) for row in layout.different(rows, "source_id", frozen.GROUP)})
 
 

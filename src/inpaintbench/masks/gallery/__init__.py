@@ -283,4 +283,10 @@ def histogram_counts(values: Sequence[float], *, end: float) -> list[int]:
     return counts
 
 
-__all__ = ["Panel", "Tile", "quantity_of", "write_gallery"]
+__all__ = ["Panel", "Tile", "quantity_of", "refused_words", "write_gallery"]
+
+
+def refused_words(panels: Sequence[Panel]) -> str:
+    """The end of a sentence: why there are fewer than were asked for, each reason once; empty where there are all."""
+    reasons = dict.fromkeys(reason for panel in panels for reason in panel.refusals)
+    return f"; not shown: {'; '.join(reasons)}" if reasons else ""

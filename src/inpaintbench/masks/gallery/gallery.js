@@ -1,4 +1,3 @@
-"use strict";
 // Keys, what is chosen (`#view=hole&play=yes`), and frames of clips under the pointer. Views, joints and playing are switched by
 // the style alone.
 (() => {
@@ -18,27 +17,12 @@
     if (!busy && press(control)) event.preventDefault();
   });
 
-  // What the page opens with is not told in the address.
-  function keep() {
-    const view = views.find((one) => one.checked);
-    page.set({ view: view.defaultChecked ? null : view.value });
-    for (const box of boxes) page.set({ [box.id]: box.checked === box.defaultChecked ? null : box.checked ? "yes" : "no" });
-  }
-
-  function take() {
-    for (const view of views) view.checked = page.get("view") ? view.value === page.get("view") : view.defaultChecked;
-    for (const box of boxes) box.checked = page.get(box.id) ? page.get(box.id) === "yes" : box.defaultChecked;
-    mark();
-  }
-
   function mark() {
     for (const tile of document.querySelectorAll(".tile")) tile.classList.toggle("here", tile.id === page.get("at"));
   }
 
-  document.addEventListener("change", keep);
   document.addEventListener("click", () => setTimeout(mark));
-  page.on("state", take);
-  take();
+  page.keepInputs([...views, ...boxes], mark);
 
   function hold(button) {
     const tile = button.closest(".tile");

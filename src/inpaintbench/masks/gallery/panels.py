@@ -303,7 +303,10 @@ def draw(tile: Tile, strongest_frame: int, form: Form) -> Pictures:
     if hole is not None:
         levels = hole.view(np.uint8) * np.uint8(255)
         mask = _mask_png(_shrink((levels if tile.drawn.alpha is None else tile.drawn.alpha)[chosen], size))
-        outline = _mask_png(_outline(_shrink(levels[chosen], size)))
+        # A line of two pixels around what is hole by half or more; along the frame's edge nothing is outside.
+        solid = (_shrink(levels[chosen], size) >= 128).astype(np.uint8)
+        grown = np.stack([cv2.dilate(frame, np.ones((5, 5), np.uint8)) for frame in solid]).astype(np.uint8, copy=False)
+        outline = _mask_png((grown & ~solid) * np.uint8(255))
         if frames > 1:
             share = (hole.mean(axis=0) * 255).round().astype(np.uint8)
             coloured = cv2.applyColorMap(_shrink(share[None], size)[0], cv2.COLORMAP_INFERNO)
@@ -343,13 +346,6 @@ def _shrink(frames: Levels, size: tuple[int, int]) -> Levels:
     if (frames.shape[2], frames.shape[1]) == size:
         return frames
     return np.stack([cv2.resize(frame, size, interpolation=cv2.INTER_AREA) for frame in frames]).astype(np.uint8, copy=False)
-
-
-def _outline(hole: Levels) -> Levels:
-    """A line of two pixels around what is hole by half or more; along the frame's edge nothing is outside."""
-    solid = (hole >= 128).astype(np.uint8)
-    grown = np.stack([cv2.dilate(frame, np.ones((5, 5), np.uint8)) for frame in solid]).astype(np.uint8, copy=False)
-    return (grown & ~solid) * np.uint8(255)
 
 
 def _beside(frames: Levels) -> Levels:

@@ -122,7 +122,11 @@ class SavedMasks(Generator):
         )
         if not read.hole.any():
             raise Rejected(f"masks {self.sequence!r} are empty: no pixel of {len(values)} frames is a hole")
-        hole = self._dilated(read.hole)[np.searchsorted(sorted(set(order)), order)]
+        if not self.dilation_pixels or self.neighbourhood == "square":
+            dilated = regions.dilate(read.hole, radius=self.dilation_pixels)
+        else:
+            dilated = regions.dilate_by_cross(read.hole, times=self.dilation_pixels)
+        hole = dilated[np.searchsorted(sorted(set(order)), order)]
         if hole.all():
             raise Rejected(f"masks {self.sequence!r} are full: every pixel of {len(hole)} frames is a hole")
         facts = {
@@ -184,8 +188,3 @@ class SavedMasks(Generator):
         if self.lengthen == "to_and_fro":
             return playing_order(end, base_frames=known, reverse=False)[self.first_frame :]
         return [min(frame, known - 1) for frame in range(self.first_frame, end)]
-
-    def _dilated(self, hole: Hole) -> Hole:
-        if not self.dilation_pixels or self.neighbourhood == "square":
-            return regions.dilate(hole, radius=self.dilation_pixels)
-        return regions.dilate_by_cross(hole, times=self.dilation_pixels)

@@ -67,7 +67,11 @@ def find_font(
     lacking = missing(primary, characters)
     if not lacking:
         return primary
-    for face in _closest(_faces_with(lacking), bold=bold, italic=italic):
+    codes = " ".join(f"{ord(letter):x}" for letter in sorted(set(lacking)))
+    faces = _listed(f":outline=true:variable=false:charset={codes}")
+    if not faces and not _faces():
+        faces = (_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),)
+    for face in _closest(faces, bold=bold, italic=italic):
         fallback = _font_file(face, bold=bold, italic=italic)
         if not missing(fallback, characters):
             return fallback
@@ -199,12 +203,6 @@ def _font_file(face: _Face, *, bold: bool, italic: bool) -> FontFile:
 def _faces() -> tuple[_Face, ...]:
     """Installed outline fonts that are not variable fonts; none without fontconfig."""
     return _listed(":outline=true:variable=false")
-
-
-def _faces_with(characters: str) -> tuple[_Face, ...]:
-    codes = " ".join(f"{ord(letter):x}" for letter in sorted(set(characters)))
-    faces = _listed(f":outline=true:variable=false:charset={codes}")
-    return faces or ((_Face((BUNDLED,), _BUNDLED_PATH, 0, _REGULAR, 0, 100),) if not _faces() else ())
 
 
 @lru_cache(maxsize=1000)

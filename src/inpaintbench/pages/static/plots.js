@@ -1,4 +1,3 @@
-"use strict";
 // Plots whose data the reader chooses: a Vega-Lite chart over named rows, drawn as SVG in the page's colours.
 
 // As wide as its place, but never narrower than `least`, where names would run into each other: then it scrolls.
@@ -10,7 +9,7 @@ page.draw = async (place, chart, rows) => {
   const made = await window.vegaEmbed(place, { ...chart, datasets: { rows } }, { ast: true, actions: false, renderer: "svg", tooltip: false, logLevel: 1 });
   // An empty layer would be a picture without a name to a screen reader.
   for (const layer of place.querySelectorAll("[role=graphics-symbol]:not([aria-label])")) for (const name of ["role", "aria-roledescription"]) layer.removeAttribute(name);
-  saving(place, chart, rows);
+  page.saving(place, chart, rows);
   return made.view;
 };
 
@@ -21,7 +20,7 @@ page.paper = (chart, methods) => JSON.parse(
 );
 
 // Buttons below a plot that give it as a file. Browsers make PDF by printing alone.
-function saving(place, chart, rows) {
+page.saving = (place, chart, rows) => {
   const around = place.closest(".scatter-parts") ?? place;
   let line = around.nextElementSibling;
   if (!line?.matches(".copies")) {
@@ -41,4 +40,4 @@ function saving(place, chart, rows) {
     document.body.append(hidden);
     page.printAlone(hidden, () => hidden.remove());
   };
-}
+};

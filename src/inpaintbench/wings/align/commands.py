@@ -20,7 +20,7 @@ from inpaintbench.eval.scoring.run_folder import bind, references_in, scores_of
 from inpaintbench.table_files import read_rows
 from inpaintbench.types import Dataset, Score
 from inpaintbench.wings.align.agreement import FOLDER
-from inpaintbench.wings.align.align import Alignment, Family, against, align, asked_for
+from inpaintbench.wings.align.align import Alignment, against, align, asked_for
 from inpaintbench.wings.align.bootstrap import correlation_words, rate_words
 from inpaintbench.wings.align.page import write_alignment
 from inpaintbench.wings.align.reading import (
@@ -96,13 +96,19 @@ def align_command(
     measured = in_regions(everything, follows, regions=region or (), asked=asked)
     names = list(measured.values)
     _tell_strangers(ballots, measured)
+    if not pairs:
+        family = against(names, full_name(baseline, names) if baseline else None)
+    else:
+        if baseline is not None:
+            raise UsageError(f"--baseline {baseline} tests all metrics against one, --pair some pairs alone; give one of both")
+        family = asked_for(names, [(full_name(one, names), full_name(other, names)) for one, other in pairs])
     alignment = align(
         ballots,
         measured,
         tie_eps={full_name(name, names): eps for name, eps in given.items()},
         tie_quantile=tie_quantile,
         slices=_slices(slices, loaded),
-        family=_family(names, baseline, pairs),
+        family=family,
         title="Metrics and people" + (f": {loaded.name}" if loaded else ""),
         fingerprint=fingerprint,
         notes=notes,
@@ -154,14 +160,6 @@ def _inputs(
     ballots = read_answers(answers, sources=sources) if answers else answers_of_scores(everything, sources=sources)
     measured = measured_of(rows, compared=compared, better=better)
     return ballots, references, measured, results.fingerprint, exposure_sentences(results)
-
-
-def _family(metrics: Sequence[str], baseline: str | None, pairs: Sequence[tuple[str, str]]) -> Family:
-    if not pairs:
-        return against(metrics, full_name(baseline, metrics) if baseline else None)
-    if baseline is not None:
-        raise UsageError(f"--baseline {baseline} tests all metrics against one, --pair some pairs alone; give one of both")
-    return asked_for(metrics, [(full_name(one, metrics), full_name(other, metrics)) for one, other in pairs])
 
 
 def _pairs_of(pairs: Sequence[str]) -> list[tuple[str, str]]:

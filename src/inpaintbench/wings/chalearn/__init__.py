@@ -71,8 +71,8 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "pose estimator": "inpaintbench.wings.chalearn.poses:POSES",
     },
     "contract": {
-        "pose reader": "inpaintbench.wings.chalearn.contracts.pose_reader:CHECKS",
-        "pose estimator": "inpaintbench.wings.chalearn.contracts.pose_estimator:CHECKS",
+        "pose reader": "inpaintbench.wings.chalearn.annotated_people.contract:CHECKS",
+        "pose estimator": "inpaintbench.wings.chalearn.contract:CHECKS",
     },
     "identity of a choice": {"pose": "inpaintbench.wings.chalearn.poses:identity"},
     "drawn footage": {"fingerprints": "inpaintbench.wings.chalearn.about:DRAWN_PRINTS"},

@@ -251,7 +251,10 @@ def parse_timed_text(content: bytes) -> TimedText:
     except InputError as error:
         return TimedText((), (), (str(error),))
     lines = _NEWLINE.split(text)
-    if is_ass(lines):
+    # The first line that says anything in an ASS file heads a section.
+    first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
+    section = _SECTION.match(first[:200])
+    if section is not None and section[1].strip().lower() in ("script info", "v4+ styles", "v4 styles", "events"):
         events, skipped = read_ass(lines)
     else:
         events, skipped, assumed = cues.read(lines, web=lines[0].lstrip().startswith("WEBVTT"))
@@ -327,13 +330,6 @@ PLAY_RES = (384, 288)
 _TIME = re.compile(r"\s{0,9}(\d{1,4}):(\d{1,2}):(\d{1,2})(?:[.,:](\d{1,6}))?\s{0,9}")
 _SECTION = re.compile(r"\s{0,9}\[([^\]]{1,60})\]\s*$")
 _BREAK = re.compile(r"\\[Nn]")
-
-
-def is_ass(lines: Sequence[str]) -> bool:
-    """Return whether the first line that says anything heads a section of an ASS file."""
-    first = next((line for line in lines if line.strip() and not line.startswith(";")), "")
-    section = _SECTION.match(first[:200])
-    return section is not None and section[1].strip().lower() in ("script info", "v4+ styles", "v4 styles", "events")
 
 
 def read_ass(lines: Sequence[str]) -> tuple[list[TextEvent], list[Skipped]]:

@@ -469,16 +469,6 @@ def _cell(found: Transcript, model: str, task: str, metric: str) -> Cell:
     cell = found.cell(model, task, metric)
     if cell.mean is None:
         return Cell(DASH, title=cell.reason or "")
-    return Cell(
-        number(cell.mean, METRICS.get(metric).decimals),
-        cell.mean,
-        below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
-        title=". ".join(_told(cell, metric)),
-        strong=model in found.best[task, metric],
-    )
-
-
-def _told(cell: Mean, metric: str) -> list[str]:
     decimals = METRICS.get(metric).decimals
     told = [words(cell, metric)]
     if cell.low is not None:
@@ -486,7 +476,15 @@ def _told(cell: Mean, metric: str) -> list[str]:
     if cell.applies is not None:
         own = f", mean {number(cell.applies_mean, decimals)}" if metric == "ff_beta" and cell.applies_mean is not None else ""
         told.append(f"It is meant for {cell.applies} of {count(cell.total, 'edit')}{own}")
-    return told + ([cell.reason] if cell.reason else [])
+    if cell.reason:
+        told.append(cell.reason)
+    return Cell(
+        number(cell.mean, decimals),
+        cell.mean,
+        below=f"{cell.n} of {cell.total}" if cell.n != cell.total else f"n {cell.n}",
+        title=". ".join(told),
+        strong=model in found.best[task, metric],
+    )
 
 
 def _missing(found: Transcript) -> Table:

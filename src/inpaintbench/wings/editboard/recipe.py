@@ -219,7 +219,11 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
     """An item for every prompt. What a clip shows is taken from the file, else from raters, else from the captioner."""
     clips = stages.first_clips(workspace)
     require(clips, "clips", "build editing")
-    masks = _masks(workspace)
+    # (clip, attribute) -> the mask's blob and the hash of what it decodes to.
+    masks = {}
+    for row in (row for step in (OBJECT_MASKS, _NEARER) for row in workspace.table("attributes", Attribute, step=step)):
+        hole = video.read_hole(workspace.blobs.proved(str(row.blob)))
+        masks[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
     prompts, names = _told(recipe, workspace), stages.clip_names(workspace, clips)
     near, groups = _nearer_clips(workspace) if recipe.paired else {}, dict[str, dict[str, Corruption]]()
     made, refused = [], []
@@ -256,15 +260,6 @@ def corrupt(recipe: EditingRecipe, executor: Executor, workspace: Workspace) -> 
         workspace, list(items.values()), [slices.everything(list(tasks)), *parts], left_out,
         empty="not one edit can be asked for; `inpaintbench curation rejected` says why",
     )  # fmt: skip
-
-
-def _masks(workspace: Workspace) -> dict[tuple[str, str], tuple[str, str]]:
-    """(clip, attribute) -> the mask's blob and the hash of what it decodes to."""
-    masks = {}
-    for row in (row for step in (OBJECT_MASKS, _NEARER) for row in workspace.table("attributes", Attribute, step=step)):
-        hole = video.read_hole(workspace.blobs.proved(str(row.blob)))
-        masks[row.subject_id, row.name] = (str(row.blob), hashlib.sha256(hole.tobytes()).hexdigest())
-    return masks
 
 
 def _nearer_clips(workspace: Workspace) -> dict[tuple[str, str], Clip]:

@@ -276,7 +276,12 @@ def _placed(tasks: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entr
     of_original: dict[str, list[Task]] = defaultdict(list)
     for task in tasks:
         of_original[task.subject_id].append(task)
-    used = _used(entries)
+    # Original -> places that earlier runs gave to its edits, of this list or not.
+    used: dict[str, set[int]] = defaultdict(set)
+    for slot, of_step in enumerate(entries):
+        for entry in of_step.values():
+            original, _, group = str(entry["subject_id"]).partition(".")
+            used[original].add(int(group) * len(entries) + slot)
     work: list[list[Task]] = [[] for _ in steps]
     for original, own in of_original.items():
         before = used.get(original, set())
@@ -287,16 +292,6 @@ def _placed(tasks: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entr
         for place, task in sorted((settled | {place: _at(task, place) for place, task in new}).items()):
             work[place % len(steps)].append(task)
     return work
-
-
-def _used(entries: Sequence[Entries]) -> Mapping[str, set[int]]:
-    """Original -> places that earlier runs gave to its edits, of this list or not."""
-    found: dict[str, set[int]] = defaultdict(set)
-    for slot, of_step in enumerate(entries):
-        for entry in of_step.values():
-            original, _, group = str(entry["subject_id"]).partition(".")
-            found[original].add(int(group) * len(entries) + slot)
-    return found
 
 
 def _settled(own: Sequence[Task], steps: Sequence[Step], entries: Sequence[Entries], places: Sequence[int]) -> dict[int, Task]:

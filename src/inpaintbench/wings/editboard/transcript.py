@@ -153,10 +153,15 @@ def transcript_of(
     keys = [(model, task, metric) for model in models for task in tasks for metric in metrics]
     cells = {key: _cell(grouped.get(key, []), key, told, protocol) for key in keys}
     contenders = [model for model in models if model not in references]
+    # Notes on where all metrics are measured and which was declared first, which heads of tables need not repeat.
+    heads_notes = [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
+    heads_notes.append(
+        f"{metric_label(protocol.primary[0])} is the primary quantity of {protocol.name}; all others are exploratory."
+    )
     return Transcript(
         title, protocol, kinds[0][1], models, tasks, metrics,
         cells, _missing(rows, found),
-        (*_heads_notes(rows, protocol), *_diagnostic_notes(protocol, metrics), *notes), settings or {},
+        (*heads_notes, *_diagnostic_notes(protocol, metrics), *notes), settings or {},
         tuple(model for model in models if model in references), {row.metric: row.region for row in rows},
         {
             (task, metric): _best(
@@ -167,15 +172,6 @@ def transcript_of(
             for task in tasks for metric in metrics
         },
     )  # fmt: skip
-
-
-def _heads_notes(rows: Sequence[Score], protocol: Protocol) -> list[str]:
-    """Notes on where all metrics are measured and which was declared first, which heads of tables need not repeat."""
-    where = [f"Every number is {place_label(region)}." for region in sorted({row.region for row in rows})]
-    return [
-        *where,
-        f"{metric_label(protocol.primary[0])} is the primary quantity of {protocol.name}; all others are exploratory.",
-    ]
 
 
 def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[str, str], Told], protocol: Protocol) -> Cell:
@@ -190,9 +186,17 @@ def _cell(rows: Sequence[Score], key: tuple[str, str, str], told: Mapping[tuple[
     summary = summarise([row.value for row in chosen], clusters=sources, bounds=METRICS.get(metric).bounds)
     both = metric in ("ff_alpha", "ff_beta")
     values = [row.value for row in meant if row.value is not None]
+    # How many edits have no value, and mostly why.
+    left_out = None
+    if summary.n < len(rows):
+        reasons = [row.reason or "no value" for row in chosen if row.value is None]
+        if len(chosen) < len(rows):
+            reasons += ["FF-alpha applies"] * (len(rows) - len(chosen))
+        most = max(dict.fromkeys(reasons), key=reasons.count, default="infinite")
+        left_out = f"{len(rows) - summary.n} of {len(rows)} edits have no {metric_label(metric)} here, mostly: {most}"
     return Cell(
         summary.mean, summary.n, len(rows), summary.interval_low, summary.interval_high, len(meant) if both else None,
-        sum(values) / len(values) if values else None, _left_out(chosen, rows, metric, summary.n), summary.n_clusters,
+        sum(values) / len(values) if values else None, left_out, summary.n_clusters,
     )  # fmt: skip
 
 
@@ -225,16 +229,6 @@ def _diagnostic_notes(protocol: Protocol, metrics: Sequence[str]) -> list[str]:
     names = [metric for metric in metrics if METRICS.get(metric).diagnostic]
     where = "their order is as it was published" if protocol.follows else "none of them is bold"
     return [f"Diagnostic, since damage can better them: {', '.join(map(metric_label, names))}; {where}."] if names else []
-
-
-def _left_out(chosen: Sequence[Score], rows: Sequence[Score], metric: str, n: int) -> str | None:
-    if n == len(rows):
-        return None
-    reasons = [row.reason or "no value" for row in chosen if row.value is None]
-    if len(chosen) < len(rows):
-        reasons += ["FF-alpha applies"] * (len(rows) - len(chosen))
-    most = max(dict.fromkeys(reasons), key=reasons.count, default="infinite")
-    return f"{len(rows) - n} of {len(rows)} edits have no {metric_label(metric)} here, mostly: {most}"
 
 
 def _missing(rows: Sequence[Score], tasks: Mapping[tuple[str, str], str]) -> tuple[Gap, ...]:

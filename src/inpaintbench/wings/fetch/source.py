@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench.curation.facts import uri_of
-from inpaintbench.curation.sources.base import Footage, SourceLeaf, quoted_path, unquoted_path
+from inpaintbench.curation.sources.base import Footage, SourceLeaf, local_file, quoted_path, unquoted_path
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.storage import Address, place
 from inpaintbench.types import Download, content_id
 from inpaintbench.wings.fetch.step import INCOMPLETE, listings, rows_of
 from inpaintbench.workspace import Workspace, proved_path
@@ -50,13 +51,13 @@ class FetchedSource(SourceLeaf):
         if not rows:
             raise InputError(f"nothing was fetched into {str(self._path)!r}; see `inpaintbench curation fetch --help`")
         for uri, row in sorted(rows.items()):
-            path = workspace.blobs.path(str(row.blob)).absolute()
+            path = workspace.blobs.place(str(row.blob))
             yield Footage(
                 name=uri,
                 uri=uri,
                 origin=self.name,
                 content=content_id(row.sha256, row.licence, row.author, row.page_url),
-                payload={"path": quoted_path(path)},
+                payload={"path": quoted_path(str(path))},
                 licence=row.licence,
                 author=row.author,
                 page_url=row.page_url,
@@ -69,7 +70,10 @@ class FetchedSource(SourceLeaf):
         Raises:
             Rejected: it is not there any more.
         """
-        path = unquoted_path(payload["path"])
+        where = place(unquoted_path(payload["path"]), listed=True)
+        if isinstance(where, Address):  # of a workspace there
+            return local_file(payload["path"])
+        path = str(where)
         if not Path(path).is_file():
             raise Rejected("the fetched file is not in the workspace any more; fetch again")
         return str(proved_path(path))

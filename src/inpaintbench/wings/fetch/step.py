@@ -9,7 +9,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -122,24 +122,22 @@ def fetch(
     # Tables are replaced one after the other, so all proof lies in one that no kill on the way can touch.
     executor.workspace.write_table(TABLE, f"{name}.earlier", list(held.values()), Download)
     outcome = executor.run(step, tasks)
-    standing = _standing(tasks, outcome.records, held, executor.workspace.blobs)
+    # The row of each task that has one; a new row without a file does not take the place of one whose file is here.
+    blobs = executor.workspace.blobs
+    new = {row.name: row for row in outcome.records}
+    files = {name: row for name, row in held.items() if row.status == "obtained" and row.blob and blobs.has(row.blob)}
+    best = {**new, **{name: row for name, row in files.items() if name not in new or new[name].status != "obtained"}}
+    standing = [best[task.subject_id] for task in tasks if task.subject_id in best]
     missing = _rows_without_files(step, tasks, candidates, licences, executor, standing)
-    _write(executor.workspace, name, standing, missing, held, licences)
-    return outcome
-
-
-def _write(
-    workspace: Workspace, name: str, standing: Sequence[Download], missing: Sequence[Download], held: Mapping[str, Download],
-    licences: Sequence[str] | None,
-) -> None:  # fmt: skip
-    """The three tables of a fetch: what is asked for now, what of it has no file, and the proof of what is not asked for."""
+    # Three tables: what is asked for now, what of it has no file, and the proof of what is not asked for.
     rows = [row for row in standing if row.status != "obtained" or is_allowed(row.licence, licences)]
     present = {row.name: row.status for row in rows}
     without = [row for row in missing if present.get(row.name) != "obtained"]
     proof = {**held, **{row.name: row for row in standing if row.status == "obtained"}}
     earlier = [row for row in proof.values() if present.get(row.name) not in ("obtained", row.status)]
     for part, records in ((name, rows), (f"{name}.failed", without), (f"{name}.earlier", earlier)):
-        workspace.write_table(TABLE, part, records, Download)
+        executor.workspace.write_table(TABLE, part, records, Download)
+    return outcome
 
 
 def listed(leaf_name: str, constants: Plain, *, label: str = "") -> list[Candidate]:
@@ -188,14 +186,6 @@ def _held(workspace: Workspace, name: str) -> dict[str, Download]:
         for step in (f"{name}.earlier", name):
             proof |= {row.name: row for row in workspace.table(TABLE, Download, step=step) if row.status == status}
     return proof
-
-
-def _standing(tasks: Sequence[Task], made: Sequence[Download], held: Mapping[str, Download], blobs: Blobs) -> list[Download]:
-    """The row of each task that has one; a new row without a file does not take the place of one whose file is here."""
-    new = {row.name: row for row in made}
-    files = {name: row for name, row in held.items() if row.status == "obtained" and row.blob and blobs.path(row.blob).exists()}
-    best = {**new, **{name: row for name, row in files.items() if name not in new or new[name].status != "obtained"}}
-    return [best[task.subject_id] for task in tasks if task.subject_id in best]
 
 
 def _task(step: Step, candidate: Candidate, constants: Plain, limits: Limits, licences: Sequence[str] | None) -> Task:
@@ -324,7 +314,10 @@ def _kept(
     refusal = refusal or _why_unusable(fetched.path, media)
     if refusal:
         return replace(row, status="refused", reason=refusal)
-    suffix = _suffix(fetched, candidate, media)
+    # How the blob's name ends: like the file's where that fits, since a name tells images from videos.
+    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
+    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
+    suffix = next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])
     # Moved, not linked: bytes that a later download began anew would change a blob that shares them.
     blob, _ = blobs.put(suffix, lambda target: os.replace(fetched.path, target))
     return replace(row, status="obtained", blob=blob)
@@ -344,10 +337,3 @@ def _why_unusable(path: Path, media: str) -> str | None:
     if probe.truncated or (probe.damaged_packets and lost > 1):
         return f"it ends early: {probe.frames} of {probe.header_frames or 'more'} frames decode"
     return None
-
-
-def _suffix(fetched: Fetched, candidate: Candidate, media: str) -> str:
-    """Return how the blob's name ends: like the file's where that fits, since a name tells images from videos."""
-    names = (fetched.path.name, urlsplit(fetched.received.final_url).path, urlsplit(without_query(candidate.url)).path)
-    suffixes = [Path(name).suffix.lower() for name in names] + [_MEDIA_TYPES.get(fetched.received.media_type or "", "")]
-    return next((suffix for suffix in suffixes if suffix in _SUFFIXES[media]), _FALLBACK[media])

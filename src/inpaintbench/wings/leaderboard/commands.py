@@ -97,7 +97,7 @@ def submit(
     console.say(f"submission {made.identity}")
     if to_hub and repo:
         _propose(results_of(run, dataset, name), label, model=to_hub, repository=repo, revision=revision)
-    console.tell_next("eval", "leaderboard", dataset, target.parent, "--out", "SITE")
+    console.tell_next("eval", "leaderboard", dataset, target.parent, "--out", target.parent / "site")
 
 
 def _propose(results: Results, method: str, *, model: str, repository: str, revision: str | None) -> None:

@@ -30,6 +30,8 @@ from inpaintbench.wings.leaderboard.board import Board, Cell, Entry, Row
 CLIPS = "clips.html"
 # Slices that a matrix opens with: as many columns as a window of 1280 pixels has room for beside the list of pages.
 MOST_SLICES = 5
+# Metrics that a table of scores opens with, for the same reason.
+MOST_METRICS = 4
 # Field of a method card -> its heading, in the order of the page.
 CARD_TITLES = {
     "summary": "Summary", "model": "Model", "preprocessing": "Preprocessing", "training_data": "Training data", "loss": "Loss",
@@ -115,6 +117,13 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
     place = Column("Mean place", sorts=True, falling=False, sorted="ascending")
     name = "All items" if part.name == board.results.everything.name else part.name
     of = f"{count(len(part.item_ids), 'item')}, {count(len(rows), 'submission')}"
+    picked: list[int] = []
+    if len(quantities) + timed > MOST_METRICS:
+        told = {one: sum(not row.cells[one].best for row in rows if row.entry.competes) for one in quantities}
+        shown_first = sorted(quantities, key=lambda one: -told[one] if one in counted else 1)[:MOST_METRICS]
+        picked = [1, *(at for at, one in enumerate(quantities, 2) if one in shown_first)]
+        if len(quantities) > MOST_METRICS:
+            of += f"; {MOST_METRICS} of {count(len(quantities), 'metric')} are shown, first those that count and tell most apart"
     return Table(
         (
             Column("Method"),
@@ -126,6 +135,8 @@ def score_table(board: Board, part: Slice, region: str, *, up: str) -> Table:
         caption=f"{name}, {region_label(region)}: {of}",
         label=f"Scores, {region_label(region)}",
         kind="list standings",
+        picks_columns=bool(picked),
+        picked=tuple(picked),
         copies=True,
         foot=BOLD,
     )
@@ -247,23 +258,18 @@ def score_notes(board: Board, part: Slice, region: str) -> list[str]:
         )
     for name in (metric_label(one.metric) for one in counted if one.metric in board.results.protocol.ranked_against):
         found.append(f"{name} is ranked the wrong way round, as this protocol's tables were printed.")
-    found += [*exposure_sentences(board.results), *_untested(rows)]
+    found += exposure_sentences(board.results)
+    cells = [cell for row in rows for cell in row.cells.values() if cell.test is not None]
+    if cells and all(cell.least_p > LEVEL for cell in cells):
+        reasons = list(dict.fromkeys(cell.test.reason for cell in cells if cell.test is not None and cell.test.reason))
+        least = min(cell.least_p for cell in cells)
+        few = f"so few sources cannot tell so many methods apart: after the correction the smallest possible p is {least:.2g}"
+        found.append(f"No lead here can be told from chance: {'; '.join(reasons) or few}.")
     found += [f"{row.entry.label} has no mean place: {row.reason}." for row in rows if row.reason]
     if board.results.unmeasured:
         names = dict.fromkeys(metric_label(one.metric) for one in board.results.unmeasured if one.region == region)
         found += [f"No submission has a number by {', '.join(names)}."] if names else []
     return found
-
-
-def _untested(rows: Sequence[Row]) -> list[str]:
-    """Reason why no lead in the table can be told from chance, where that is so."""
-    cells = [cell for row in rows for cell in row.cells.values() if cell.test is not None]
-    if not cells or any(cell.least_p <= LEVEL for cell in cells):
-        return []
-    reasons = list(dict.fromkeys(cell.test.reason for cell in cells if cell.test is not None and cell.test.reason))
-    least = min(cell.least_p for cell in cells)
-    few = f"so few sources cannot tell so many methods apart: after the correction the smallest possible p is {least:.2g}"
-    return [f"No lead here can be told from chance: {'; '.join(reasons) or few}."]
 
 
 def slice_matrix(board: Board, addresses: dict[str, str], region: str) -> Table:

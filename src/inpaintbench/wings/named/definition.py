@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -275,7 +276,7 @@ class Named(_Facts):
                 return tree.find(root)
             except InputError as error:
                 if (there := tree.there(root)) > nearest:
-                    nearest, reason = there, str(error)
+                    nearest, reason = there, re.sub(rf"^{re.escape(repr(str(root)))} is\\b", "it is", str(error))
         held = sorted(path for path in root.iterdir() if not path.name.startswith("."))
         has = f"; it has {some_of([path.name for path in held]) or 'nothing'}" if "; it has" not in reason else ""
         others = [

@@ -177,7 +177,12 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     given = recipe.saved_masks is not None and not recipe.masks_by_turn
     chosen = _chosen(recipe, workspace, clips if given else stages.drawn_from(workspace, clips))
     if recipe.saved_masks is None:
-        wanted = _drawn(recipe, chosen)
+        bins = [list(edges) for edges in pairwise(recipe.area_edges)]
+        wanted = [
+            render.MaskRequest(clip, "brush_box", {**recipe.first_constants, "area": area}, recipe.seed, draw=clip.clip_id)
+            for clip in chosen
+            for area in bins
+        ]
     else:
         stills = recipe.clip_frames == 1
         wanted = saved_pairs.requests(
@@ -188,7 +193,12 @@ def corrupt(recipe: ReinpaintRecipe, executor: Executor, workspace: Workspace, *
     if not first.records and first.rejected:
         raise RunError(f"not one hole could be made: {first.rejected[0].reason}")
     by_id = {clip.clip_id: clip for clip in chosen}
-    second = [_second(recipe, by_id[hole.clip_id], hole, k) for hole in first.records for k in range(recipe.second_masks)]
+    second = []
+    for hole in first.records:
+        for number in range(recipe.second_masks):
+            draw = content_id(hole.clip_id if recipe.paired else hole.corruption_id, number)
+            request = render.MaskRequest(by_id[hole.clip_id], "patches", recipe.second_constants, recipe.seed, draw=draw)
+            second.append(replace(request, parent_id=hole.corruption_id, parent_hole=hole.hole))
     made = render.render(executor, [replace(row, name=names[row.clip.clip_id]) for row in second], name="render.second")
     if second and not made.records:
         raise RunError("not one second mask could be made; `inpaintbench curation rejected` says why")
@@ -217,22 +227,6 @@ def _inpainted_again(
     refused = [Rejection(hole.corruption_id, "second_masks", names[hole.clip_id], why) for hole in bare]
     workspace.write_table("rejected", "second_masks", refused, Rejection)
     return [hole for hole in holes if hole.corruption_id in again]
-
-
-def _drawn(recipe: ReinpaintRecipe, clips: Sequence[Clip]) -> list[render.MaskRequest]:
-    bins = [list(edges) for edges in pairwise(recipe.area_edges)]
-    return [
-        render.MaskRequest(clip, "brush_box", {**recipe.first_constants, "area": area}, recipe.seed, draw=clip.clip_id)
-        for clip in clips
-        for area in bins
-    ]
-
-
-def _second(recipe: ReinpaintRecipe, clip: Clip, first: Corruption, number: int) -> render.MaskRequest:
-    draw = content_id(clip.clip_id if recipe.paired else first.corruption_id, number)
-    return render.MaskRequest(
-        clip, "patches", recipe.second_constants, recipe.seed, draw=draw, parent_id=first.corruption_id, parent_hole=first.hole
-    )
 
 
 def _write_items(recipe: ReinpaintRecipe, workspace: Workspace, holes: Sequence[Corruption]) -> None:

@@ -45,18 +45,15 @@ def with_variants(rows: Sequence[Score], natural: Sequence[Score], protocol: Pro
         scores.append(row)
         name = row.metric.removeprefix(f"{SECOND}_")
         if row.metric != name and name in SUBMETRICS:
-            scores += _variants(row, of_truth.get((row.item_id, row.metric)), name)
+            known = None if row.value is None else per_known_area(name, row.value, float(row.details["first_area"]))
+            scores.append(_derived(row, f"{KNOWN}_{name}", known, "the first hole leaves nothing known"))
+            truth = of_truth.get((row.item_id, row.metric))
+            base = None if truth is None else truth.value
+            more = None if row.value is None or base is None else excess(row.value, base)
+            reason = truth.reason if truth else None
+            lost = "that of the truth is missing" if base is None else "that of the truth is infinite"
+            scores.append(_derived(row, f"{EXCESS}_{name}", more, reason or lost))
     return [row for row in scores if row.metric in protocol.metrics]
-
-
-def _variants(row: Score, natural: Score | None, name: str) -> Iterator[Score]:
-    known = None if row.value is None else per_known_area(name, row.value, float(row.details["first_area"]))
-    yield _derived(row, f"{KNOWN}_{name}", known, "the first hole leaves nothing known")
-    base = None if natural is None else natural.value
-    more = None if row.value is None or base is None else excess(row.value, base)
-    reason = natural.reason if natural else None
-    lost = "that of the truth is missing" if base is None else "that of the truth is infinite"
-    yield _derived(row, f"{EXCESS}_{name}", more, reason or lost)
 
 
 def _derived(row: Score, metric: str, value: float | None, reason: str) -> Score:

@@ -211,7 +211,7 @@ def setting_of(
         UnknownNameError: no such method.
     """
     chosen = tuple(name for name in SUBMETRICS if name in (submetrics or SUBMETRICS))
-    if not inpaints_again(protocol):
+    if f"{SECOND}_{SUBMETRICS[0]}" not in protocol.metrics:
         raise InputError(f"protocol {protocol.name!r} does not inpaint again; use reinpaint/as-published or reinpaint/corrected")
     if not chosen or set(submetrics or ()) - set(SUBMETRICS):
         raise InputError(f"sub-metrics {list(submetrics or ())} are not among {', '.join(SUBMETRICS)}")
@@ -250,11 +250,6 @@ def checked(setting: Setting, dataset: Dataset) -> Setting:
                 f"use --masks {fewest}, or draw others with --ratio"
             )
     return setting
-
-
-def inpaints_again(protocol: Protocol) -> bool:
-    """Return whether a protocol is one of re-inpainting."""
-    return f"{SECOND}_{SUBMETRICS[0]}" in protocol.metrics
 
 
 def usual_masks(dataset: Dataset) -> int:

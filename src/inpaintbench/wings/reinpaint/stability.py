@@ -85,7 +85,12 @@ def under_seeds(
         InputError: no such item, an item without a hole, a method that is the same under every seed, or no result.
     """
     compute = compute or Compute()
-    row = _item(dataset, item_id)
+    found = [row for row in dataset.items if item_id in (None, row["item_id"])]
+    if not found:
+        raise InputError(f"{dataset.name!r} has no item {item_id!r}; the first is {dataset.items[0]['item_id']!r}")
+    if not found[0].get("hole_file_name"):
+        raise InputError(f"item {found[0]['item_id']!r} has no hole: there is nothing to inpaint")
+    row = found[0]
     varied = setting.second if first is None else first
     told = {
         "protocol": protocol, "fingerprint": fingerprint + setting.mark + compute.mark,
@@ -103,15 +108,6 @@ def under_seeds(
     if rows and rows[0].details.get("deterministic"):
         raise InputError(str(rows[0].reason))
     return rows
-
-
-def _item(dataset: Dataset, item_id: str | None) -> Plain:
-    found = [row for row in dataset.items if item_id in (None, row["item_id"])]
-    if not found:
-        raise InputError(f"{dataset.name!r} has no item {item_id!r}; the first is {dataset.items[0]['item_id']!r}")
-    if not found[0].get("hole_file_name"):
-        raise InputError(f"item {found[0]['item_id']!r} has no hole: there is nothing to inpaint")
-    return found[0]
 
 
 def seeded_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Score]:  # noqa: ARG001 - what a step is given

@@ -182,24 +182,22 @@ def givens(dataset: Dataset, first: First) -> dict[str, dict[str, Any]]:
 def second_files(dataset: Dataset, row: Plain, setting: Setting) -> tuple[list[str], list[str]]:
     """Files of the second masks of an item, in the dataset, and their hashes; none where masks are drawn."""
     if setting.normal:
-        chosen = normal_masks(dataset, row, count=setting.masks)
+        # Items whose first holes lie upon this one as normal masks: of its size, drawn by its id alone.
+        same = ("frames", "height", "width")
+        others = [
+            other
+            for other in dataset.items
+            if other["item_id"] != row["item_id"] and all(other[name] == row[name] for name in same)
+        ]
+        others.sort(key=lambda other: str(other["item_id"]))
+        order = item_rng(0, "reinpaint.normal", row["item_id"]).permutation(len(others))
+        chosen = [others[place] for place in order[: setting.masks]]
         return [str(one["hole_file_name"]) for one in chosen], [str(one["hole_sha256"]) for one in chosen]
     if setting.patches is not None:
         return [], []
     files = list(row["second_hole_file_names"])[: setting.masks]
     facts = row["attributes"]["second_holes"][: setting.masks]
     return files, [fact["hole_sha256"] for fact in facts]
-
-
-def normal_masks(dataset: Dataset, row: Plain, *, count: int) -> list[Plain]:
-    """Items whose first holes lie upon this one as normal masks: of its size, drawn by its id alone."""
-    same = ("frames", "height", "width")
-    others = [
-        other for other in dataset.items if other["item_id"] != row["item_id"] and all(other[name] == row[name] for name in same)
-    ]
-    others.sort(key=lambda other: str(other["item_id"]))
-    order = item_rng(0, "reinpaint.normal", row["item_id"]).permutation(len(others))
-    return [others[place] for place in order[:count]]
 
 
 def unmeasured(payload: Plain, *, parameters: Plain, reason: str) -> list[Score]:

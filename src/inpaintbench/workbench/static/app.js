@@ -1,24 +1,21 @@
 /* The page: what is chosen stands in the address, and everything is drawn from there. */
 
-import { button, el } from "../player/dom.js";
+import { button, el, give } from "../player/dom.js";
 import { listen } from "../player/keys.js";
-import { HELP } from "../player/controls.js";
-import { repaint, Response, Scatter, Strip } from "../items/charts.js";
-import { csv, Items, number } from "../items/data.js";
-import { filed, library } from "./library.js";
-import { Look } from "./look.js";
-import { all, follow, get, set } from "./state.js";
+import { repaint, Scatter, Strip } from "../items/charts.js";
+import { Items } from "../items/data.js";
+import { number } from "../items/numbers.js";
+import { library } from "./library.js";
+import { Look } from "../items/look.js";
+import { all, follow, get, set } from "../items/state.js";
 import { Table } from "../items/table.js";
 
 const at = (name) => document.querySelector(`[data-${name}]`);
 const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };
 const MOST_STRIPS = 12;
 const HASH = /^[0-9a-f]{12,}$/;
-const ORDERS = [["worst", "worst first"], ["spread", "most disagreed"], ["odd", "largest residual"], ["random", "by chance"], ["item", "by name"], ["column", "by column"]];
-const MORE_KEYS = [["J / K", "next, previous item"], ["E", "error ×4 from the truth, and films"], ["D", "difference ×4 from the base, and films"], ["G", "pictures and table"], ["/", "find items"], ["X", "flag the item, or take the flag back"], ["[ / ]", "the wipe's line to the left, right"], ["C", "copy the link"], ["Esc", "close what was opened last"]];
 const LETTERS = { slice: "s", text: "t", failed: "e", flagged: "l" };
 const form = at("bar");
-const opened = new Set(); // `help` and `close`, the actions that close what is open, the last at the end
 let items = null;
 let left = new Int32Array(0);
 let order = left;
@@ -26,11 +23,11 @@ let strips = [];
 let asked = null;
 
 const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
-const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "" : scatter.series[0].y.key, y]]), open });
+const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "any" : scatter.series[0].y.key, y]]), open });
 const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, { logs = {}, verdicts = [], judged = [] } = {}) => {
   at("judged").replaceChildren(...judged.map((words) => el("li", {}, words)));
   at("verdicts").replaceChildren(...verdicts.flatMap(([rule, why]) => [el("dt", {}, rule), el("dd", {}, why)]));
-  at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: filed(key), target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
+  at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: `/files/${key}`, target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
 } });
 const list = library(at("list"), at("find"), () => load());
 
@@ -51,7 +48,7 @@ async function load({ again = false } = {}) {
   const answer = await fetch(`/api/set?${wanted}`);
   if (wanted !== asked) return undefined;
   if (!answer.ok) return show(null, (await answer.json()).sentence);
-  const found = new Items(await answer.arrayBuffer());
+  const found = Items.unpacked(await answer.arrayBuffer());
   found.query = wanted;
   return wanted === asked ? show(found, "") : undefined;
 }
@@ -66,34 +63,18 @@ function show(found, refusal) {
   at("told").textContent = found?.sentences.join(" ") ?? "";
   strips = [];
   at("strips").replaceChildren();
-  if (found) fill();
+  for (const [name, rows] of Object.entries(found?.choices ?? {})) {
+    document.querySelector(`[data-choices=${name}]`).replaceChildren(...rows.map(([value, label]) => el("option", { value }, label)));
+  }
+  at("columns").replaceChildren(...(found?.facts ?? []).map((one) => el("label", {}, el("input", { type: "checkbox", value: `a|${one.key}` }), one.label)));
   draw();
-}
-
-/** Choices of the bar, from what was loaded. */
-function fill() {
-  const options = (select, rows, usual) => select.replaceChildren(...(usual === undefined ? [] : [el("option", { value: "" }, usual)]), ...rows.map(([value, label]) => el("option", { value }, label)));
-  const metrics = new Map(items.quantities.map((one) => [one.metric, one.label.replace(one.where, "").trim() + (one.ranked ? (one.higher ? " ↑" : " ↓") : "")]));
-  options(form.metric, [...metrics]);
-  options(form.region, [...new Map(items.quantities.map((one) => [one.region, one.where]))]);
-  options(form.protocol, items.protocols.map((name) => [name, name]));
-  options(form.slice, items.slices.map(([name, , places]) => [name, `${name} (${places.length})`]), "all items");
-  const names = items.methods.map((one) => one.name);
-  const facts = items.facts.map((one) => [`a|${one.key}`, one.label]);
-  const derived = [["mean", "mean of methods"], ["spread", "spread of methods"]].slice(0, items.quantities.length ? names.length : 0);
-  const axes = [["|chosen", "the metric"], ...facts, ...derived, ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...items.quantities.flatMap((one) => names.map((name) => [`s|${one.key}|${name}`, `${one.label}, ${name}`]))];
-  options(form.of, [...facts.filter(([key]) => items.column(key).numeric), ...names.map((name) => [`v|${name}`, name]), ...names.map((name) => [`d|${name}`, `${name} less the base`]), ...derived.slice(1)]);
-  for (const axis of ["x", "y"]) options(document.querySelector(`[data-axis=${axis}]`), axis === "x" ? axes.slice(1) : axes.slice(items.quantities.length ? 0 : 1));
-  options(at("order"), ORDERS.filter(([key]) => derived.length > 1 || !["spread", "odd"].includes(key)).filter(([key]) => derived.length || key !== "worst"));
-  const boxes = items.facts.map((one) => el("label", {}, el("input", { type: "checkbox", value: `a|${one.key}` }), one.label));
-  at("columns").replaceChildren(...boxes);
 }
 
 const usualAxis = () => {
   const fact = items.facts.find((one) => one.key === "hole.hole_fraction") ?? items.facts.find((one) => one.numeric) ?? items.facts[0];
   return fact ? `a|${fact.key}` : items.shown.filter((one) => !one.reference).length > 1 ? "spread" : "mean";
 };
-const filters = () => all("f").map((text) => { const [key, ...rest] = text.split("~"); const found = items?.column(key); return { key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
+const filters = () => all("f").map((text) => { const [key, ...rest] = text.split("~"); const found = items?.column(key); return { key: found?.key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
   .filter(({ found, words, low, high }) => found && (words ? words.length : low <= high)); // an address may say anything
 const told = ({ key, words, low, high }) => [key, ...(words ?? [low, high])].join("~");
 
@@ -110,11 +91,12 @@ function narrow(changes) {
 }
 
 function draw() {
-  if (!items) return close();
+  if (!items) { close(); return; }
   const names = items.methods.map((one) => one.name);
-  const picked = all("m").filter((name) => names.includes(name));
+  const picked = all("m").map((name) => items.named(name)?.name).filter(Boolean);
   const started = performance.now();
   items.choose(get("q"), picked.length ? picked : names, get("b"));
+  if (items.query === asked) set({ b: items.base, f: filters().map(told), ...(items.column(sorting()[0]) || ["item", "random"].includes(sorting()[0]) ? {} : { o: "" }) }); // what is gone is not told
   const flagged = new Set(list.flags.map((one) => one.subject));
   const asking = { filters: filters(), text: get("t"), slice: get("s"), failed: get("e") === "1", flagged: get("l") === "1" ? flagged : null };
   left = items.passing(asking);
@@ -123,21 +105,22 @@ function draw() {
   const item = items.placeOf.get(get("i")) ?? null;
   drawBar();
   const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...items.shown.filter((one) => items.baseOf(one.name)).map((one) => `d|${one.name}`), ...(items.shown.length > 1 ? ["spread"] : [])];
+  if (items.shown.length > 1 && items.column(by)?.numeric && !columns.includes(by)) columns.unshift(by); // seen where it sorts
   const facts = items.shown.length ? columns : all("c").length ? columns : items.facts.slice(...(items.kind === "board" ? [1, 14] : [0, 6])).map((one) => `a|${one.key}`);
   for (const box of at("columns").querySelectorAll("input")) box.checked = facts.includes(box.value);
   table.show({ items, order, columns: facts, by, falling, item, looks: items.styles, grid: get("v") === "grid", flagged });
-  at("count").textContent = left.length === items.n ? `${items.n.toLocaleString("en")} items` : `${left.length.toLocaleString("en")} of ${items.n.toLocaleString("en")} items`;
+  at("count").textContent = `${left.length === items.n ? "" : `${left.length.toLocaleString("en")} of `}${items.n.toLocaleString("en")} ${{ workspace: "clips", board: "rows" }[items.kind] ?? "items"}`;
   drawStrips(asking);
   drawScatter(item);
   drawLeads();
-  drawEffects();
+  drawEffects(asking);
   drawItem(item);
   document.body.dataset.drawn = String(Math.round(performance.now() - started));
-  return undefined;
 }
 
 function sorting() {
-  const [by, how] = get("o", items.quantity ? "worst" : "item").split("~");
+  const [key, how] = get("o", items.quantity ? "worst" : "item").split("~");
+  const by = items.column(key)?.key ?? key;
   return by === "worst" ? ["mean", items.quantity ? !items.quantity.higher : false] : [by, how ? how === "down" : by === "spread" || by === "odd"];
 }
 
@@ -154,6 +137,7 @@ function drawBar() {
   Object.assign(form.metric, { value: quantity?.metric ?? "" });
   Object.assign(form.region, { value: quantity?.region ?? "" });
   for (const option of form.region.options) option.disabled = !items.quantities.some((one) => one.metric === quantity?.metric && one.region === option.value);
+  for (const option of form.of.options) option.disabled = !items.column(option.value); // such as differences before there is a base
   form.protocol.value = items.protocol;
   form.slice.value = get("s");
   if (form.text !== document.activeElement) form.text.value = get("t");
@@ -161,8 +145,8 @@ function drawBar() {
   form.failed.closest("label").hidden = !items.failed.size;
   form.flagged.checked = get("l") === "1";
   form.flagged.closest("label").hidden = !form.flagged.checked && !list.flags.some((one) => items.placeOf.has(one.subject));
-  const [by] = get("o", quantity ? "worst" : "item").split("~");
-  at("order").value = ORDERS.some(([key]) => key === by) ? by : "column";
+  at("order").value = get("o", quantity ? "worst" : "item").split("~")[0];
+  if (!at("order").value) at("order").value = "column";
   document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
   const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
   const made = filters().map((one) => {
@@ -181,7 +165,7 @@ function drawStrips(asking) {
   const scores = items.shown.slice(0, 4).flatMap((one) => [`v|${one.name}`, ...(items.baseOf(one.name) ? [`d|${one.name}`] : [])]);
   const numbers = items.facts.filter((one) => one.numeric).map((one) => `a|${one.key}`);
   const named = items.facts.filter((one) => !one.numeric && one.words.length < 9).map((one) => `a|${one.key}`);
-  const asked_for = asking.filters.map((one) => one.key);
+  const asked_for = asking.filters.map((one) => one.key).filter((key) => key !== "any");
   const keys = [...new Set([...asked_for, ...scores, ...numbers.slice(0, 5), ...named.slice(0, 4), ...numbers.slice(5)])].slice(0, Math.max(MOST_STRIPS, asked_for.length));
   const stamp = `${keys.sort().join()} ${items.quantity?.key} ${items.base}`;
   if (strips.stamp !== stamp) {
@@ -210,16 +194,21 @@ function drawScatter(item) {
 }
 
 const inquiries = {};
-/** What the server tells of what is left, a moment later; what was asked before is not asked again. */
-function inquire(path, body, then) {
-  const [mine, text, last] = [items, JSON.stringify(body), inquiries[path]];
-  if (last?.mine === mine && last.text === text) { if (last.told) then(last.told); return; }
+/** Show in `place` what the server tells of the items that were `found`, a moment later, and `mark` it; what was asked before is not asked again. */
+function inquire(path, found, place, mark) {
+  const asking = { key: items.quantity.key, base: items.base, methods: items.shown.map((one) => one.name), items: [...found], filters: filters().map((one) => one.key) };
+  const [mine, text, last] = [items, JSON.stringify(asking), inquiries[path]];
+  if (last?.mine === mine && last.text === text) { if (last.told) mark(); return; }
   clearTimeout(last?.waiting);
-  const now = { mine, text };
+  const now = { mine, text, told: false };
   inquiries[path] = now;
   now.waiting = setTimeout(async () => {
-    now.told = await (await fetch(`${path}?${mine.query}`, { ...POST, body: text })).json();
-    if (inquiries[path] === now && items === mine) then(now.told);
+    const answer = await fetch(`${path}?${mine.query}`, { ...POST, body: text });
+    const found = answer.ok ? await answer.text() : (await answer.json()).sentence;
+    if (inquiries[path] !== now || items !== mine) return;
+    now.told = true;
+    place[answer.ok ? "innerHTML" : "textContent"] = found;
+    mark();
   }, 120);
 }
 
@@ -227,40 +216,28 @@ function inquire(path, body, then) {
 function drawLeads() {
   at("leads").closest("section").hidden = !items.quantity;
   at("against").replaceChildren(...(items.against.length ? ["Run against run: "] : []), ...items.against.map((one) => button({ class: "chip", "aria-pressed": String(one === items.pair), title: "Each method less that of the same name in the other run" }, () => { set({ b: one === items.pair ? "" : `|${one.base}` }); draw(); }, one.title)), el("span", {}, items.pair?.sentence));
-  if (items.quantity) inquire("/api/leads", { key: items.quantity.key, base: items.base, items: [...left] }, leadRows);
+  if (items.quantity) inquire("/api/leads", left, at("leads"), markLeads);
 }
 
-/** A point with its interval on a scale of `most` to either side; what is longer ends at its end. */
-function forest(most, value, low, high, colour = "var(--fill)") {
-  const share = (one) => `${50 + Math.min(Math.max(one / most, -1), 1) * 48}%`;
-  return el("span", { class: "forest", style: `--method: ${colour}` }, el("i", { class: "reach", style: `left: ${share(low)}; right: calc(100% - ${share(high)})` }), el("i", { class: "middle", style: `left: ${share(value)}` }));
+function markLeads() {
+  for (const box of at("leads").querySelectorAll("input")) {
+    box.checked = items.shown.some((one) => one.name === box.value);
+    box.closest("tr").classList.toggle("off", !box.checked);
+  }
 }
 
-const signed = (value, decimals) => `${value > 0 ? "+" : ""}${number(value, decimals)}`;
-
-function drawEffects() {
+/** Two levels of an axis are what a click on an effect filters to: what is said of it stays that of all levels. */
+function drawEffects(asking) {
   const place = at("effects");
   place.hidden = !items.quantity || items.kind !== "run";
   place.open = get("u") === "1";
   if (place.hidden || !place.open) return;
-  at("effectnote").textContent ||= "Working it out …";
-  inquire("/api/diagnosis", { key: items.quantity.key, base: items.pair ? "" : items.base, methods: items.shown.map((one) => one.name), items: [...left] }, effectRows);
+  inquire("/api/diagnosis", items.passing({ ...asking, filters: asking.filters.filter(({ key, words }) => !(words?.length > 1 && items.pairs?.[key.slice(2)])) }), at("effectrows"), markEffects);
 }
 
-function effectRows({ title = "", rows = [], curves = [], sentences = [], without = [], sentence }) {
-  const { decimals, higher } = items.quantity;
-  const most = 1.6 * Math.max(...rows.flatMap((row) => Object.values(row.effects).map((one) => Math.abs(one.value))), 1e-9);
-  const mark = (name, { value, low, high, told, p, n }) => el("div", { class: told ? ((value > 0) === higher ? "better" : "worse") : "note", title: `p ${p}, n ${n}` },
-    el("span", { class: "name" }, table.dot(name), name), forest(most, value, low, high, items.styles[name]?.colour), `${signed(value, decimals)} (${number(low, decimals)} to ${number(high, decimals)})`);
-  const pressed = (row) => (row.kind === "labelled" ? get("s") === `${row.fact}-${row.levels[1]}` : row.kind === "measured" ? get("x") === `a|${row.fact}` : filters().some((one) => one.key === `a|${row.fact}` && row.levels.every((level) => one.words.includes(level))));
-  at("effectrows").replaceChildren(...rows.map((row) => el("div", { class: "effect" }, button({ class: "chip", "aria-pressed": String(pressed(row)), title: "Filter to it" }, () => showEffect(row, !pressed(row)), row.label, el("span", { class: "from" }, ` ${row.step}`)), el("div", {}, ...Object.entries(row.effects).map(([name, one]) => mark(name, one))))));
-  const range = curves.flatMap((one) => one.mean).reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
-  const room = (range[1] - range[0]) * 0.3 || 1;
-  const drawn = [...new Set(curves.map((one) => one.fact))].map((fact) => [curves.filter((one) => one.fact === fact), new Response(curves.find((one) => one.fact === fact).label, () => showEffect({ kind: "measured", fact }, true))]);
-  at("responses").replaceChildren(...drawn.map(([, plot]) => plot.node));
-  for (const [lines, plot] of drawn) plot.draw(lines, items.styles, [range[0] - room, range[1] + room], decimals);
-  at("effectnote").replaceChildren(sentence ?? (rows.length ? `${title}${items.base && !items.pair ? `, less that of ${items.base}` : ""}: what each step does, with intervals that hold for all of them together. ${sentences.length ? `${sentences.join(". ")}.` : "None is more than chance."}` : "These items tell no effect."),
-    without.length ? el("details", {}, el("summary", {}, "What is left out"), without.join("; ")) : "");
+const isShown = ({ kind, fact, levels }) => (kind === "labelled" ? get("s") === `${fact}-${levels[1]}` : kind === "measured" ? get("x") === `a|${fact}` : filters().some((one) => one.key === `a|${fact}` && levels.every((level) => one.words.includes(level))));
+function markEffects() {
+  for (const one of at("effectrows").querySelectorAll("[data-effect]")) one.setAttribute("aria-pressed", String(isShown(JSON.parse(one.dataset.effect))));
 }
 
 /** Filter to an axis and its levels, the pair that shows it beside each other; to a slice; or put an attribute across the plot. */
@@ -272,62 +249,27 @@ function showEffect({ kind, fact, levels, pair = [] }, on) {
   if (on && kind === "measured") document.querySelector(".plot").scrollIntoView({ block: "nearest" });
 }
 
-function leadRows({ rows, sentence }) {
-  if (sentence) return at("leadnote").replaceChildren(sentence);
-  const place = at("leads");
-  const { decimals, unit, label, higher } = items.quantity;
-  const range = (one) => (one.interval_low === null ? "" : `${number(one.interval_low, decimals)} to ${number(one.interval_high, decimals)}`);
-  const leads = rows.map((row) => row.lead).filter((lead) => lead?.mean !== null && lead);
-  const most = Math.max(...leads.flatMap((one) => [one.interval_low ?? one.mean, one.interval_high ?? one.mean, one.mean].map(Math.abs)), 1e-9);
-  const shown = new Set(items.shown.map((one) => one.name));
-  const row = ({ name, mean, lead, note }) => {
-    const tick = el("input", { type: "checkbox", "aria-label": `Show ${name}`, onchange: (event) => pick(name, event.target.checked) });
-    tick.checked = shown.has(name);
-    const base = button({ class: "base", "aria-pressed": String(items.base === name), title: `Differences from ${name}` }, () => { set({ b: items.base === name ? "" : name }); draw(); }, items.base === name ? "base" : "compare");
-    const sure = lead && lead.interval_low !== null && lead.interval_low * lead.interval_high > 0;
-    const better = sure && (lead.mean > 0) === higher;
-    return el("tr", { class: shown.has(name) ? null : "off" }, el("th", { scope: "row" }, el("label", {}, tick, table.dot(name), name), base, items.methods.find((one) => one.name === name)?.reference ? el("span", { class: "tag" }, "reference") : null),
-      el("td", {}, el("b", {}, number(mean.mean, decimals)), el("span", { class: "note" }, range(mean) ? ` (${range(mean)})` : ` ${mean.reason ?? ""}`), note ? el("div", { class: "note" }, note) : null),
-      el("td", { class: sure ? (better ? "better" : "worse") : null }, lead ? (lead.interval_low === null ? lead.reason ?? "" : `${signed(lead.mean, decimals)} (${range(lead)})`) : ""),
-      el("td", {}, lead && lead.mean !== null && lead.interval_low !== null ? forest(most, lead.mean, lead.interval_low, lead.interval_high) : ""), el("td", { class: "n note" }, `${(lead ?? mean).n}`));
-  };
-  const head = ["Method", `${label}${unit ? ` (${unit})` : ""}, 95 % interval`, items.pair?.title ?? (items.base ? `less ${items.base}` : "Difference"), "", "Items"];
-  place.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((text, column) => el(text ? "th" : "td", { scope: text ? "col" : null, class: column === 4 ? "n" : null }, text)))), el("tbody", {}, ...rows.map(row)));
-  at("leadnote").textContent = items.base ? "Paired over the items that both have; intervals are over sources and not corrected for multiple comparisons." : rows.length > 1 ? "“compare” takes a method as the base of differences." : "";
-  return undefined;
-}
-
-function pick(name, on) {
-  const names = items.methods.map((one) => one.name);
-  const wanted = names.filter((one) => (one === name ? on : items.shown.some((other) => other.name === one)));
-  set({ m: wanted.length === names.length || !wanted.length ? [] : wanted });
-  draw();
-}
-
 function open(item) {
   set({ i: items.ids[item], n: "", z: "", j: items.pairs?.[get("j")] ? get("j") : "" }, { step: true });
   draw();
   table.reveal(item);
+  document.querySelector(".look").scrollIntoView(); // narrow windows have it below
 }
 
 function close() {
-  opened.delete("close");
   document.querySelector(".look").hidden = true;
-  document.body.classList.remove("looking");
   look.clear();
 }
 
-const differenceBase = () => (items.base && !items.pair ? items.base : items.shown[0]?.name);
+const differenceBase = () => (items.shown.find((one) => one.name === get("g")) ?? items.shown.find((one) => one.name === items.base) ?? items.shown[0])?.name;
 function drawItem(item) {
   if (item === null) return close();
-  opened.add("close");
   document.querySelector(".look").hidden = false;
-  document.body.classList.add("looking");
   at("opened").textContent = items.names[item];
   at("from").textContent = items.ids[item];
-  const manner = get("k").startsWith("wipe") ? "" : get("k");
+  const manner = get("k");
   for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
-  document.querySelector("[data-manner=difference]").textContent = `Difference ×4 from ${differenceBase()}`;
+  at("basis").replaceChildren(...items.shown.map(({ name }) => el("option", { value: name, selected: name === differenceBase() ? "" : null }, name))); at("basis").parentNode.hidden = manner !== "difference";
   const level = (fact, other) => items.word(items.column(`a|${fact}`), other);
   const mates = items.mates(item);
   const shown = mates.filter(([fact]) => fact === get("j")).map(([, other]) => other);
@@ -335,12 +277,11 @@ function drawItem(item) {
   const pairs = mates.map(([fact, other]) => button({ class: "chip", "aria-pressed": String(other === beside), title: "Show both beside each other, of every item that has such a pair" }, () => { set({ j: other === beside ? "" : mates.filter(([one]) => one === fact).length > 1 ? items.ids[other] : fact }); draw(); }, `${items.facts.find((one) => one.key === fact)?.label ?? fact}: ${level(fact, item)} compared with ${level(fact, other)}`));
   const [copied, first] = [items.column("a|duplicate_of"), (at) => items.word(copied, at) ?? items.ids[at]];
   if (copied) pairs.push(...[...items.ids.keys()].filter((other) => other !== item && first(other) === first(item)).map((other) => button({ class: "chip" }, () => open(other), `Near-duplicate: ${items.names[other]} (${items.ids[other].slice(0, 6)})`)));
-  const slices = items.slices.filter(([, , places]) => places.includes(item));
   at("pairs").replaceChildren(...pairs.slice(0, 8));
   const known = items.facts.map((one) => [one.label, items.word(one, item)]).filter(([, value]) => value !== null && !Number.isNaN(value));
   const rows = (found) => found.flatMap(([label, value]) => [el("dt", {}, label), el("dd", {}, typeof value === "number" ? number(value) : value)]);
   at("identifiers").replaceChildren(...rows([["Item", items.ids[item]], ["Source", items.sources[item]], ...known.filter(([, value]) => HASH.test(value))]));
-  at("facts").replaceChildren(...rows(known.filter(([, value]) => !HASH.test(value))), ...slices.flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
+  at("facts").replaceChildren(...rows(known.filter(([, value]) => !HASH.test(value))), ...items.slices.filter(([, , places]) => places.includes(item)).flatMap(([name, rule]) => [el("dt", {}, `Slice ${name}`), el("dd", {}, rule || "")]), ...(items.failed.get(item) ?? []).flatMap(([name, why]) => [el("dt", {}, `${name} failed`), el("dd", {}, why)]));
   at("flags").textContent = list.flags.filter((one) => one.subject === items.ids[item]).map((one) => `${one.name} = ${one.value}`).join(", ");
   at("flag").querySelector("button").textContent = standing() ? "Take back" : "Flag";
   if (items.kind === "board") { at("facts").closest("details").open = true; return look.clear(); }
@@ -351,67 +292,68 @@ function drawItem(item) {
 const standing = () => list.flags.some((one) => one.subject === get("i") && one.name === at("flag").elements.name.value && one.value === at("flag").elements.value.value);
 
 function step(by) {
-  const place = order.indexOf(items?.placeOf.get(get("i")) ?? -1);
-  const next = order[Math.min(Math.max(place + by, 0), order.length - 1)];
+  const next = order[Math.min(Math.max(order.indexOf(items?.placeOf.get(get("i")) ?? -1) + by, 0), order.length - 1)];
   if (next !== undefined) open(next);
 }
 
-/** Show a short message, and take it away. */
-function say(text) {
-  at("live").textContent = text;
-  clearTimeout(say.waiting);
-  if (text) say.waiting = setTimeout(say, 2500, "");
-}
+/** Show a short message: the stylesheet takes it away. */
+const say = (text) => at("live").replaceChildren(el("span", {}, text));
 
-function give(name, data) {
-  const link = el("a", { href: data instanceof Blob ? URL.createObjectURL(data) : data, download: name });
-  link.click();
+/** Draw in the colours of now: other ones were chosen, or it is printed. */
+function recolour() {
+  repaint();
+  look.curves.at(look.curves.frame);
+  draw();
 }
 
 async function made(name, address, body) {
-  const answer = await fetch(address, { ...POST, body });
+  const answer = await fetch(address, body && { ...POST, body });
   if (answer.ok) return give(name, await answer.blob());
   return at("told").replaceChildren(el("b", { role: "alert" }, (await answer.json()).sentence));
 }
 
+const plain = (column, places) => [...places].map((item) => items.word(column, item)).map((value) => (Number.isFinite(value) || typeof value === "string" ? value : null)); // as JSON holds values
+const plotted = () => { const of = (axis) => ({ title: scatter.titles[axis], values: Object.fromEntries(scatter.series.map((one) => [one.name, plain(one[axis], left)])) }); return { x: of("x"), y: of("y") }; };
+
+/** The films that are seen, or a frame of them, as a file that is called by item and methods. */
+function filmed(path, kind, more = {}) {
+  const item = items.placeOf.get(get("i"));
+  if (!look.address) return say(item === undefined ? "Open an item first" : "Here are no films");
+  const called = [items.names[item].replace(/\.\w+$/, ""), items.ids[item].slice(0, 8), ...items.shown.map(({ name }) => name)].join("-").replace(/[^\w.]+/g, "-").slice(0, 120);
+  return made(`${called}${kind}`, `${look.address.replace("sheet", path)}&${new URLSearchParams(more)}`);
+}
+
 const actions = {
-  async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => "The link is copied", () => "") || "The browser allows no copying here: the link is the page's address"); },
-  csv() {
-    const heads = ["item", "source", ...items.facts.map((one) => one.key), ...items.quantities.flatMap((one) => items.shown.map((method) => `${one.key} ${method.name}`))];
-    const columns = [...items.facts.map((one) => items.column(`a|${one.key}`)), ...items.quantities.flatMap((one) => items.shown.map((method) => items.column(`s|${one.key}|${method.name}`)))];
-    const rows = [...order].map((item) => [items.ids[item], items.sources[item], ...columns.map((column) => items.word(column, item))]);
-    give("items.csv", new Blob([csv([heads, ...rows])], { type: "text/csv" }));
+  async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => `The link is copied${["localhost", "127.0.0.1"].includes(location.hostname) ? "; it opens on this machine alone" : ""}`, () => "") || "The browser allows no copying here: the link is the page's address"); },
+  csv: () => made("items.csv", `/api/items.csv?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name) })),
+  figure: () => made("plot.svg", `/api/figure?${query()}`, JSON.stringify(plotted())),
+  page() {
+    const columns = table.columns.map((one) => ({ label: one.full ?? one.label, decimals: one.decimals, signed: one.key.startsWith("d|"), values: plain(one, order.subarray(0, 500)) }));
+    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh"].map((letter) => [letter, get(letter)])) }));
   },
-  async figure() {
-    const values = (axis) => Object.fromEntries(scatter.series.map((one) => [one.name, [...left].map((item) => items.word(one[axis], item)).map((value) => (Number.isFinite(value) || typeof value === "string" ? value : null))]));
-    const body = JSON.stringify({ x: { title: scatter.titles.x, values: values("x") }, y: { title: scatter.titles.y, values: values("y") } });
-    return made("plot.svg", `/api/figure?${query()}`, body);
-  },
-  async page() {
-    const film = get("i") ? { ...Object.fromEntries([...query().keys()].map((name) => [name, query().getAll(name)])), item: [get("i")], methods: items.shown.map((one) => one.name) } : null;
-    const body = JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), film });
-    return made("what-i-see.html", `/api/page?${query()}`, body);
-  },
-  film() { if (get("i")) give(`${get("i")}.mp4`, `/api/film?${query({ item: get("i"), methods: items.shown.map((one) => one.name) })}`); else say("Open an item first"); },
-  scheme() { const root = document.documentElement; root.style.colorScheme = root.style.colorScheme === "dark" ? "light" : "dark"; document.querySelector("[data-action=scheme]").textContent = root.style.colorScheme === "dark" ? "Light" : "Dark"; repaint(); draw(); },
-  help() { const on = opened.delete("help") ? false : Boolean(opened.add("help")); at("help").hidden = !on; document.querySelector("[data-action=help]").setAttribute("aria-expanded", String(on)); },
+  film: () => filmed("film", ".mp4"),
+  frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, { frame: look.player.clock.frame, ...look.player.view.window }),
+  flags: () => made("labels.csv", `/api/flags.csv?${query()}`),
+  scheme() { const root = document.documentElement; root.style.colorScheme = (root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark" ? "light" : "dark"; recolour(); },
   grid() { set({ v: get("v") === "grid" ? "" : "grid" }); draw(); },
-  range() { narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : Number(form.low.value), high: form.high.value === "" ? Infinity : Number(form.high.value) }]]); },
+  range() { if (form.low.reportValidity() && form.high.reportValidity()) narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : form.low.valueAsNumber, high: form.high.value === "" ? Infinity : form.high.valueAsNumber }]]); },
   previous: () => step(-1),
   next: () => step(1),
-  close() { set({ i: "", n: "", k: "", z: "", j: "" }); draw(); },
+  close() { set({ i: "", n: "", k: "", a: "", z: "", j: "" }); draw(); },
 };
-const back = () => { const menu = document.querySelector("details.menu[open]"); if (menu) menu.open = false; else actions[[...opened].at(-1)]?.(); };
-const slide = (by) => { const { view } = look.player; view.lead({ wipe: view.wipeAt + by }); view.onchange(); };
+const back = () => { const menu = document.querySelector("details.menu[open]"); if (menu) menu.open = false; else if (at("help").matches(":popover-open")) at("help").hidePopover(); else if (items) actions.close(); };
 const manner = (name) => { set({ k: get("k") === name ? "" : name }); draw(); };
 
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest("[data-action], [data-manner]");
-  if (event.detail && event.target.type === "checkbox") event.target.blur(); // as buttons do, so that keys go on working
-  if (pressed && (items || ["scheme", "help"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action]() : manner(pressed.dataset.manner);
+  const [base, effect] = [event.target.closest(".base"), event.target.closest("[data-effect]")];
+  if (base) { set({ b: base.ariaPressed === "true" ? "" : base.value }); draw(); }
+  if (effect) showEffect(JSON.parse(effect.dataset.effect), effect.ariaPressed !== "true");
+  if (event.detail) event.target.closest("main button, [type=checkbox]")?.blur(); // so that keys go on working
+  if (pressed && (items || ["scheme", "flags"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action]() : manner(pressed.dataset.manner);
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || pressed) menu.open = false;
 });
-form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("keydown", ({ key, target }) => { if (key === "Escape") target.blur(); });
 form.addEventListener("input", ({ target }) => {
   const { name } = target;
   if (["metric", "region"].includes(name)) {
@@ -422,11 +364,15 @@ form.addEventListener("input", ({ target }) => {
   else return undefined;
   return draw();
 });
-at("effects").addEventListener("toggle", () => { if (at("effects").open !== (get("u") === "1")) { set({ u: at("effects").open ? "1" : "" }); if (items) drawEffects(); } });
-at("order").addEventListener("change", ({ target }) => { set({ o: target.value === "column" ? "" : target.value }); draw(); });
-for (const axis of ["x", "y"]) document.querySelector(`[data-axis=${axis}]`).addEventListener("change", ({ target }) => { set({ [axis]: target.value === "|chosen" ? "" : target.value }); draw(); });
+at("leads").addEventListener("change", ({ target }) => {
+  const names = items.methods.map((one) => one.name);
+  const wanted = names.filter((one) => (one === target.value ? target.checked : items.shown.some((other) => other.name === one)));
+  set({ m: wanted.length === names.length || !wanted.length ? [] : wanted });
+  draw();
+});
+at("effects").addEventListener("toggle", () => { if (at("effects").open !== (get("u") === "1")) { set({ u: at("effects").open ? "1" : "" }); if (items) draw(); } });
+for (const [place, letter, usual] of [["order", "o", "column"], ["basis", "g", ""], ["axis=x", "x", ""], ["axis=y", "y", "|chosen"]]) at(place).addEventListener("change", ({ target }) => { set({ [letter]: target.value === usual ? "" : target.value }); draw(); });
 at("flag").addEventListener("submit", async (event) => {
-  event.preventDefault();
   const { name, value } = event.target.elements;
   const told_now = await (await fetch("/api/flag", { ...POST, body: JSON.stringify({ subject: get("i"), name: name.value, value: standing() ? "" : value.value }) })).json();
   list.flags = told_now.flags ?? list.flags;
@@ -434,9 +380,9 @@ at("flag").addEventListener("submit", async (event) => {
   draw();
 });
 at("flag").addEventListener("input", () => drawItem(items.placeOf.get(get("i"))));
-at("help").append(el("h2", {}, "Keys"), el("dl", {}, ...[...MORE_KEYS, ...HELP.map(([key, , , text]) => [key === " " ? "space" : key.replace("Arrow", ""), text])].flatMap(([key, text]) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, text)])));
-const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: back, "[": () => slide(-0.05), "]": () => slide(0.05), "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": actions.help };
+const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: back, "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": () => at("help").togglePopover() };
 listen((key) => { if (KEYS[key] && (items || ["?", "Escape"].includes(key))) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
+for (const media of ["print", "(prefers-color-scheme: dark)"]) matchMedia(media).addEventListener("change", recolour);
 follow(() => load());
 list.start(() => load({ again: true }));
 load();

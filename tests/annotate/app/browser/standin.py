@@ -83,8 +83,7 @@ class Desk:
             "progress": {
                 "answered": len(self.answers_standing()),
                 "total": len(self.cards),
-                "seconds_per_task": 7.2 if len(self.done) else None,
-                "seconds_left": round(7.2 * len(waiting)) if len(self.done) else None,
+                "pace": "7.2 s each" if self.done else "",
                 "undoable": order[-1][1] if order else None,
             },
             "queue": queue,

@@ -135,7 +135,7 @@ def test_a_click_on_the_line_goes_there(proxies: dict[str, Any], enter: Enter) -
     tab.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 10)
     tab.wait("clock.frame === 22 && clock.wanted === null && !clock.playing")
     assert set(tab.page.evaluate("readBars(0.5)")) == {22}
-    assert tab.page.get_attribute("#rater-page .line", "aria-valuenow") == "23"
+    assert tab.page.input_value("#rater-page .line") == "23"
 
 
 def test_flip_and_original_hold_while_the_key_is_down(proxies: dict[str, Any], enter: Enter) -> None:

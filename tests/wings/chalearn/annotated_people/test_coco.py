@@ -9,7 +9,7 @@ import pytest
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
 from inpaintbench.wings.chalearn.annotated_people.base import Box
-from inpaintbench.wings.chalearn.annotated_people.coco import CocoReader
+from inpaintbench.wings.chalearn.annotated_people.plain import CocoReader
 
 
 def content() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import pytest
 
 from inpaintbench.errors import InputError
 from inpaintbench.types import Joint
-from inpaintbench.wings.chalearn.annotated_people.synchronic import SynchronicReader
+from inpaintbench.wings.chalearn.annotated_people.plain import SynchronicReader
 
 PERSON = """101 51 101 151
 81 61 71 101

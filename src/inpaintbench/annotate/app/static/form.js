@@ -1,10 +1,9 @@
 /* The question: parts one after the other, a lock until the clip was seen, reasons to skip. */
 
 import { hasKeys } from "./input.js";
-import { button, el, icon, keycap, keyName, shortcut } from "./player/dom.js";
-import { TEXT } from "./text.js";
+import { button, el, keycap } from "./player/dom.js";
+import { part as template } from "./screens.js";
 
-const TEXT_LIMIT = 500;
 const PLACE = "place-";
 
 export class Form {
@@ -13,8 +12,7 @@ export class Form {
   constructor(root, chips, { onanswer, onskip, onpoint, onnudge }) {
     Object.assign(this, { root, onanswer, onskip, onpoint, onnudge });
     this.chips = chips;
-    this.ask = el("div", { class: "ask" });
-    root.append(this.ask);
+    this.ask = root.firstElementChild;
     this.clear();
   }
 
@@ -40,7 +38,7 @@ export class Form {
     if (this.locked === locked) return;
     this.locked = locked;
     this.root.classList.toggle("locked", locked);
-    for (const node of this.ask.querySelectorAll(".option")) this.#lockButton(node);
+    for (const node of this.ask.querySelectorAll(".option")) node.ariaDisabled = String(locked && !this.skipping);
   }
 
   /** Use a key; says whether it was one of ours. */
@@ -90,29 +88,23 @@ export class Form {
   #mark() {
     const { previous, suggestion } = this.card;
     const part = this.active.name;
-    if (part in this.given) return { value: this.given[part], tag: "", say: "" };
-    if (previous?.[part]) return { value: previous[part], tag: TEXT.before, say: hasKeys() ? TEXT.previous : TEXT.previousTouch };
-    if (suggestion?.part === part && suggestion.mode === "prefill") {
-      return { value: suggestion.value, tag: TEXT.measured, say: hasKeys() ? TEXT.prefilled : TEXT.prefilledTouch };
-    }
-    return null;
+    if (part in this.given) return { value: this.given[part] };
+    if (previous?.[part]) return { value: previous[part], tag: "before" };
+    return suggestion?.part === part && suggestion.mode === "prefill" ? { value: suggestion.value, tag: "measured" } : null;
   }
 
   #take(option, event) {
     if (this.skipping) return this.#takeReason(option, event);
     if (this.locked) return this.onnudge();
     const part = this.active;
-    if (part.text_with === option.value) return this.#askWords(option, this.#wordsBefore(part), (words) => this.#settle(part, option, words, event));
+    const before = this.given[`${part.name}_text`] ?? this.card.previous?.[`${part.name}_text`] ?? "";
+    if (part.text_with === option.value) return this.#askWords(option, before, (words) => this.#settle(part, option, words, event));
     this.#settle(part, option, null, event);
   }
 
   #takeReason(reason, event) {
     if (reason.value !== "other") return this.onskip({ reason: reason.value, text: "" }, event);
     this.#askWords(reason, "", (text) => this.onskip({ reason: reason.value, text }, event));
-  }
-
-  #wordsBefore(part) {
-    return this.given[`${part.name}_text`] ?? this.card.previous?.[`${part.name}_text`] ?? "";
   }
 
   #settle(part, option, words, event) {
@@ -138,22 +130,24 @@ export class Form {
     this.onpoint(null);
     const answered = this.#asked().filter((part) => part.name in this.given && part !== this.active);
     this.chips.replaceChildren(...answered.map((part) => this.#chip(part)));
-    this.ask.replaceChildren(...(this.skipping ? this.#skipRow() : this.#partRow()));
+    this.ask.replaceChildren(...(this.skipping ? [this.#skipRow()] : this.#partRow()));
   }
 
   #chip(part) {
     const chosen = part.options.find((one) => one.value === this.given[part.name]);
     const words = this.given[`${part.name}_text`] ?? chosen.label;
-    return button({ class: "chip", "aria-label": `${part.prompt} ${words}. Change it`, "data-tip": part.prompt }, () => this.#reopen(part),
-      icon("tick"), el("b", {}, words), icon("undo"));
+    const node = template("chip", { words }, { reopen: () => this.#reopen(part) }).firstElementChild;
+    node.setAttribute("aria-label", `${part.prompt} ${words}. Change it`);
+    node.dataset.tip = part.prompt;
+    return node;
   }
 
   #partRow() {
     const { form } = this.card.question;
     const mark = this.#mark();
     const same = this.active.prompt.trim() === form.title.trim() && form.parts.length === 1;
-    const prompt = el("div", { class: same && !mark?.say ? "prompt hidden" : "prompt", id: "inpaintbench-prompt" },
-      same ? null : el("span", {}, this.active.prompt), mark?.say ? el("span", { class: "note" }, mark.say) : null);
+    const prompt = el("div", { class: same && !mark?.tag ? "prompt hidden" : "prompt", id: "inpaintbench-prompt" },
+      same ? null : el("span", {}, this.active.prompt), mark?.tag ? template(mark.tag) : null);
     const label = same ? { "aria-label": this.active.prompt } : { "aria-labelledby": "inpaintbench-prompt" };
     const row = el("div", { class: "options", role: "radiogroup", ...label, "data-part": this.active.name },
       ...this.active.options.map((option) => this.#button(option, mark)));
@@ -162,45 +156,38 @@ export class Form {
   }
 
   #skipRow() {
-    const cancel = button({ class: "option quiet" }, () => this.skip(false),
-      keycap("Escape"), el("span", { class: "label" }, TEXT.skipCancel));
-    const row = el("div", { class: "options", role: "radiogroup", "aria-label": TEXT.skipTitle, "data-part": "skip" },
-      ...this.card.skip_reasons.map((reason) => this.#button(reason, null)), cancel);
-    row.style.setProperty("--count", this.card.skip_reasons.length + 1);
-    return [el("div", { class: "prompt" }, el("span", {}, TEXT.skipTitle)), row];
+    const made = template("skip", {}, { back: () => this.skip(false) });
+    const row = made.querySelector(".options");
+    row.prepend(...this.card.skip_reasons.map((reason) => this.#button(reason, null)));
+    row.style.setProperty("--count", row.children.length);
+    return made;
   }
 
   #button(option, mark) {
     const chosen = mark?.value === option.value;
     const node = button({
       class: chosen ? "option marked" : "option", role: "radio", "aria-checked": String(chosen),
-      "data-value": option.value, "aria-keyshortcuts": shortcut(option.key), "aria-label": hasKeys() ? `${option.label}, key ${keyName(option.key)}` : option.label,
+      "data-value": option.value, "aria-keyshortcuts": option.key, "aria-label": hasKeys() ? `${option.label}, key ${option.key.toUpperCase()}` : option.label,
     }, (event) => this.#take(option, event), keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, mark.tag) : null);
     node.style.flexGrow = Math.max(1, Math.sqrt(option.label.length / 8));
     const place = option.value.startsWith(PLACE) ? Number(option.value.slice(PLACE.length)) : null;
     node.addEventListener("pointerenter", () => this.onpoint(place));
     node.addEventListener("pointerleave", () => this.onpoint(null));
-    this.#lockButton(node);
+    node.ariaDisabled = String(this.locked && !this.skipping);
     return node;
-  }
-
-  #lockButton(node) {
-    node.setAttribute("aria-disabled", String(this.locked && !this.skipping));
   }
 
   /** A few words; Enter sends them, Escape goes back. */
   #askWords(option, before, then) {
-    const field = el("input", { type: "text", class: "words", maxlength: TEXT_LIMIT, "aria-label": `${option.label}: ${TEXT.words}`,
-      placeholder: `${option.label}: ${TEXT.words.toLowerCase()}`, autocomplete: "off", enterkeyhint: "send" });
+    const row = template("words").firstElementChild;
+    const field = row.querySelector("input");
     field.value = before;
-    const send = () => (field.value.trim() ? then(field.value.trim()) : field.focus());
-    field.addEventListener("keydown", (event) => {
-      if (event.isComposing) return;
-      if (event.key === "Enter") event.preventDefault(), send();
-      if (event.key === "Escape") event.preventDefault(), this.#draw();
+    field.placeholder = field.ariaLabel = `${option.label}: in a few words`;
+    row.addEventListener("submit", (event) => {
+      event.preventDefault();
+      then(field.value.trim());
     });
-    const give = button({ class: "option send" }, send, keycap("Enter"), el("span", { class: "label" }, TEXT.send));
-    const row = el("div", { class: "options words-row" }, field, give);
+    field.addEventListener("keydown", (event) => event.key === "Escape" && !event.isComposing && this.#draw());
     this.ask.querySelector(".options").replaceWith(row);
     field.focus();
   }

@@ -1,18 +1,11 @@
 /* Must-watch: answers open once every frame was on the screen. */
 
-import { hasKeys } from "./input.js";
-import { el } from "./player/dom.js";
-import { watchOn } from "./text.js";
-
 const NUDGE_MS = 1200;
 
 export class Gate {
   constructor(root, panel, clock, onlock) {
     Object.assign(this, { panel, clock, onlock });
-    this.fill = el("div", { class: "fill" });
-    this.words = el("div", { class: "words" });
-    root.append(el("div", { class: "track" }, this.fill), this.words);
-    this.root = root;
+    [this.root, this.fill, this.left] = [root, root.querySelector(".fill"), root.querySelector(".seconds")];
     this.watching = false;
     clock.addEventListener("frame", () => this.watching && this.look());
     clock.addEventListener("state", () => this.watching && this.look());
@@ -22,7 +15,6 @@ export class Gate {
   close() {
     this.watching = false;
     this.root.dataset.state = "closed";
-    this.words.textContent = "";
     this.fill.style.transform = "scaleX(0)";
     this.onlock(true);
   }
@@ -49,15 +41,14 @@ export class Gate {
     if (watched.complete) return this.#unlock();
     this.root.dataset.state = "watching";
     this.fill.style.transform = `scaleX(${watched.count / watched.frames})`;
-    const words = watchOn(watched.secondsLeft / this.clock.speed, this.clock.playing, { keys: hasKeys() });
-    if (this.words.textContent !== words) this.words.textContent = words;
+    this.root.toggleAttribute("data-playing", this.clock.playing);
+    this.left.textContent = Math.max(0.1, watched.secondsLeft / this.clock.speed).toFixed(1);
     this.onlock(true);
   }
 
   #unlock() {
     this.watching = false;
     this.root.dataset.state = "open";
-    this.words.textContent = "";
     this.onlock(false);
   }
 }

@@ -34,12 +34,12 @@ function uuid() {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
-/** Events: `change`. Callbacks: `onstored(entry, body)`, `onrefused(entry, sentence)`, `onsignedout()`, `onother()`: somebody else
-    is signed in here now. */
+/** Events: `change`. `listener` hears `stored(entry, body)`, `refused(entry, sentence)`, `signedOut()`, and `somebodyElse()`, who is
+    signed in here now. */
 export class Outbox extends EventTarget {
-  constructor({ onstored, onrefused, onsignedout, onother }) {
+  constructor(listener) {
     super();
-    Object.assign(this, { onstored, onrefused, onsignedout, onother });
+    this.listener = listener;
     this.owner = null;
     this.entries = [];
     this.sending = null;
@@ -118,14 +118,14 @@ export class Outbox extends EventTarget {
     if (status === 200) {
       this.failures = 0;
       this.#drop(entry);
-      this.onstored(entry, body);
+      this.listener.stored(entry, body);
     } else if (status === 401) {
       this.blocked = true;
-      return this.onsignedout();
+      return this.listener.signedOut();
     } else if (status === 403) {
       // The answer is another rater's than the one who is signed in: it waits for its own.
       this.blocked = true;
-      return this.onother();
+      return this.listener.somebodyElse();
     } else if (status === 0 || status >= 500 || LATER.has(status)) {
       this.failures += 1;
       const wait = Math.min(FIRST_WAIT_MS * 2 ** (this.failures - 1), LONGEST_WAIT_MS);
@@ -133,7 +133,7 @@ export class Outbox extends EventTarget {
       return;
     } else {
       this.#drop(entry);
-      this.onrefused(entry, String(body?.error ?? `the server says ${status}`));
+      this.listener.refused(entry, String(body?.error ?? `the server says ${status}`));
     }
     this.#send();
   }

@@ -1,16 +1,15 @@
 /* The rater's page: one card after the other, answers kept until the server has them. */
 
-import { frame, readAll } from "./frame.js";
 import { followInput } from "./input.js";
 import { Outbox, post } from "./outbox.js";
+import { onPress } from "./player/dom.js";
 import { playerIn } from "./player/gradio.js";
 import { listen } from "./player/keys.js";
 import { Queue } from "./queue.js";
 import { remembered } from "./remembered.js";
-import { Dialog, message, Toasts, welcome } from "./screens.js";
+import { counted, Dialog, paragraphs, part, toast } from "./screens.js";
 import { Stage } from "./stage.js";
 import { consent, ended, explained, reread, rest } from "./stranger.js";
-import { keptUntilBack, measurementSaid, TEXT } from "./text.js";
 import { TopBar } from "./topbar.js";
 
 const ASK_AGAIN_MS = 10_000;
@@ -24,33 +23,22 @@ class Page {
   constructor(root, player) {
     followInput(root);
     // The whole component moves: its styles hold inside it.
-    const nodes = frame(root, player.root.parentElement, { onundo: () => this.undo(), onskip: () => this.stage.form.skip() });
+    root.querySelector("main").replaceChildren(player.root.parentElement);
+    for (const node of root.querySelectorAll("[data-action]")) onPress(node, () => this[node.dataset.action]());
     this.root = root;
+    this.again = { again: () => this.renew() };
     this.dialog = new Dialog(root);
-    this.toasts = new Toasts(nodes.toasts);
-    const help = () => this.dialog.help(this.card?.question.form);
-    this.topBar = new TopBar(nodes.top, { page: root, onhelp: help, onleave: () => this.leave(), onstop: () => this.stop(), onretry: () => this.tryNow() });
-    this.stage = new Stage(root, nodes, player, {
-      onanswer: (fields) => this.finish("answers", fields),
-      onskip: (fields, event) => {
-        this.stage.latency.pressed(event);
-        this.finish("skips", fields);
-      },
-      onplaying: () => this.prepare(),
-    });
+    this.toast = (text, manner) => toast(root.querySelector(".toasts"), text, manner);
+    this.topBar = new TopBar(root.querySelector(".top"), root);
+    this.stage = new Stage(root, player, this);
     this.queue = new Queue();
-    this.outbox = new Outbox({
-      onstored: (entry, body) => this.stored(entry, body),
-      onrefused: (entry, sentence) => this.refused(entry, sentence),
-      onsignedout: () => this.signedOut(),
-      onother: () => this.somebodyElse(),
-    });
+    this.outbox = new Outbox(this);
     this.outbox.addEventListener("change", () => this.connection());
     this.work = null;
     this.lastCard = null;
-    this.greeting = null;
+    /* What Enter does on a screen that was to be read. */
+    this.onward = null;
     this.greeted = false;
-    this.explaining = null;
     this.instructions = new Set();
     this.timer = null;
     this.room = FEW;
@@ -66,7 +54,7 @@ class Page {
   }
 
   async begin() {
-    this.stage.say(message(TEXT.loading, ""));
+    this.stage.say(part("loading"));
     await this.renew();
   }
 
@@ -78,7 +66,7 @@ class Page {
     if (status === 401) return this.signedOut();
     if (status === 403) return this.somebodyElse();
     if (!this.card && (status === 0 || status >= 500 || status === 429)) this.stage.say(this.gone());
-    else if (!this.card) this.stage.say(message(body?.error ?? `${status}`, "", [TEXT.lookNow, () => this.renew()]));
+    else if (!this.card) this.stage.say(part("refused", { title: body?.error ?? `${status}` }, this.again));
     this.timer = setTimeout(() => this.renew(), RETRY_MS);
   }
 
@@ -98,11 +86,11 @@ class Page {
     // Strangers agree first.
     const greets = !this.greeted && (!work.crowd || work.status === "working");
     this.greeted ||= greets;
-    if (greets && work.study.welcome && !this.welcomed()) return this.greet();
+    const known = work.progress.answered > 0 || remembered.get("welcomed") === work.study.title;
+    if (greets && work.study.welcome && !known) return this.greet();
     if (work.status === "paused") return this.paused(work.message);
-    if (work.crowd && work.status !== "working" && !this.explaining) return this.stranger(work);
-    if (this.explaining) return;
-    if (switchTo || (!this.card && !this.greeting)) this.advance();
+    if (work.crowd && work.status !== "working" && !this.onward) return this.stranger(work);
+    if (switchTo || (!this.card && !this.onward)) this.advance();
     else this.prepare();
   }
 
@@ -119,26 +107,22 @@ class Page {
     const { status, body } = await post("/api/steps", fields);
     if (status === 200) return this.take(body);
     if (status === 401) return this.signedOut();
-    this.toasts.say(body?.error ?? TEXT.noServer, { bad: true });
+    this.toast(body?.error ?? part("unanswered"), { bad: true });
   }
 
   /** Practice: the next task comes when this was read. */
   explain(said, work) {
-    this.explaining = () => {
-      this.explaining = null;
-      this.take(work);
-    };
-    this.stage.say(explained(said, work, () => this.explaining?.()));
+    this.stage.say(explained(said, work, this.read(() => this.take(work))));
   }
 
   stop() {
-    const erase = [TEXT.stopAndErase, () => this.step({ step: "withdraw" })];
-    if (this.work?.crowd?.stage === "ended") return this.dialog.choose(TEXT.withdrawTitle, TEXT.close, [erase]);
-    this.dialog.choose(TEXT.stopTitle, TEXT.goOn, [[TEXT.stopAndReturn, () => this.step({ step: "leave" })], erase]);
+    const sure = () => this.step({ step: "withdraw", sure: true });
+    const erase = () => this.dialog.show("sure", { erase: sure });
+    this.dialog.show(this.work?.crowd?.stage === "ended" ? "withdraw" : "stop", { erase, leave: () => this.step({ step: "leave" }) });
   }
 
-  paused(said) {
-    this.stage.say(message(TEXT.pausedTitle, said || TEXT.pausedText, [TEXT.lookNow, () => this.renew()]));
+  paused(text) {
+    this.stage.say(part("paused", { text }, this.again));
     this.timer = setTimeout(() => this.renew(), ASK_AGAIN_MS);
   }
 
@@ -152,11 +136,10 @@ class Page {
 
   /** No card at hand: one is coming, others are at work, or all is done. */
   idle() {
-    const { status, message: said } = this.work;
-    if (this.outbox.size) return this.stage.say(this.cut ? this.gone() : message(TEXT.quick, TEXT.quickText));
-    if (status === "done") return this.stage.say(message(TEXT.doneTitle, said || TEXT.doneText));
-    if (status === "waiting") this.stage.say(message(TEXT.waitingTitle, said || TEXT.waitingText, [TEXT.lookNow, () => this.renew()]));
-    else this.stage.say(message(TEXT.loading, ""));
+    const { status, message: text } = this.work;
+    if (this.outbox.size) return this.stage.say(this.cut ? this.gone() : part("quick"));
+    if (status === "done") return this.stage.say(part("done", { text }));
+    this.stage.say(status === "waiting" ? part("waiting", { text }, this.again) : part("loading"));
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.renew(), status === "waiting" ? ASK_AGAIN_MS : RETRY_MS);
   }
@@ -173,11 +156,12 @@ class Page {
 
   /** Nothing is lost while the network or the server is gone; says which, and how much waits. */
   gone() {
-    const title = navigator.onLine === false ? TEXT.offlineTitle : TEXT.goneTitle;
-    return message(title, keptUntilBack(this.outbox.size), [TEXT.tryNow, () => this.tryNow()]);
+    const { size } = this.outbox;
+    const kept = size && `${counted(size, "answer")} ${size === 1 ? "is" : "are"}`;
+    return part(navigator.onLine === false ? "offline" : "gone", { kept }, { again: () => this.retry() });
   }
 
-  tryNow() {
+  retry() {
     this.outbox.retry();
     this.renew();
   }
@@ -193,15 +177,23 @@ class Page {
     this.topBar.show(this.work, this.unsent());
   }
 
+  skip() {
+    this.stage.form.skip();
+  }
+
+  help() {
+    this.dialog.help(this.card?.question.form);
+  }
+
   undo() {
     if (this.stage.form.back()) return;
     const { last } = this.outbox;
     if (last?.route === "undos") return;
     const undoes = last?.id ?? this.work?.progress.undoable;
     if (last && this.outbox.withdraw(last)) return this.restore(last);
-    if (!undoes) return this.toasts.say(TEXT.nothingToUndo);
+    if (!undoes) return this.toast(part("nothing-to-undo"));
     this.outbox.add("undos", { undoes });
-    if (this.cut) this.toasts.say(TEXT.undoLater);
+    if (this.cut) this.toast(part("undo-later"));
   }
 
   /** An answer that never left this page: its card is simply asked again. */
@@ -222,34 +214,35 @@ class Page {
     if (!body.work) return this.renew();
     const undone = entry.route === "undos";
     if (undone && body.work.queue[0]?.previous) this.queue.reopen(body.work.queue[0].lease_id);
-    if (undone) this.toasts.say(TEXT.takenBack, { seconds: 2 });
+    if (undone) this.toast(part("taken-back"), { seconds: 2 });
     this.take(body.work, { switchTo: undone ? body.work.queue[0] : null });
   }
 
   refused(entry, sentence) {
-    const lead = { answers: TEXT.refused, skips: TEXT.refusedSkip, undos: TEXT.refusedUndo }[entry.route];
-    this.toasts.say(lead + sentence, { bad: true });
+    this.toast(part(`refused-${entry.route}`, { sentence }), { bad: true });
     // Where only the answer was not good, the server offers the task again.
     if (entry.fields.lease_id) this.queue.reopen(entry.fields.lease_id);
     this.renew();
   }
 
-  sayMeasurement(card, { part, value }) {
-    const options = card?.question.form.parts.find((one) => one.name === part)?.options ?? [];
-    this.toasts.say(measurementSaid(options.find((one) => one.value === value)?.label ?? value));
+  sayMeasurement(card, { part: name, value }) {
+    const options = card?.question.form.parts.find((one) => one.name === name)?.options ?? [];
+    this.toast(part("measurement", { label: options.find((one) => one.value === value)?.label ?? value }));
   }
 
   signedOut() {
-    this.outbox.blocked = true;
-    this.connection();
-    this.stage.say(message(TEXT.signedOut, TEXT.signIn, [TEXT.signInAction, () => location.assign("/login")]));
+    this.block("signed-out", () => location.assign("/login"));
   }
 
   /** Another link was opened in this browser: this page is theirs no longer, and what it keeps waits for its own rater. */
   somebodyElse() {
+    this.block("other", () => location.reload());
+  }
+
+  block(name, enter) {
     this.outbox.blocked = true;
     this.connection();
-    this.stage.say(message(TEXT.otherTitle, TEXT.otherText, [TEXT.otherAction, () => location.reload()]));
+    this.stage.say(part(name, {}, { enter }));
   }
 
   async leave() {
@@ -257,34 +250,38 @@ class Page {
       await post("/logout", {});
       location.assign("/login");
     };
-    if (this.outbox.size) this.dialog.choose(TEXT.leaveUnsent, TEXT.stay, [[TEXT.leave, go]]);
+    if (this.outbox.size) this.dialog.show("leave", { leave: go });
     else await go();
   }
 
-  welcomed() {
-    return this.work.progress.answered > 0 || remembered.get("welcomed") === this.work.study.title;
+  greet() {
+    const { title, welcome } = this.work.study;
+    const begin = this.read(() => {
+      remembered.set("welcomed", title);
+      this.take(this.work);
+    });
+    this.stage.say(part("welcome", { title, text: paragraphs(welcome) }, { begin }));
+    this.prepare();
   }
 
-  greet() {
-    this.greeting = () => {
-      this.greeting = null;
-      remembered.set("welcomed", this.work.study.title);
-      this.take(this.work);
+  /** A screen is to be read, until its button or Enter is pressed: returns what these do, once. */
+  read(then) {
+    this.onward = () => {
+      this.onward = null;
+      then();
     };
-    this.stage.say(welcome(this.work.study, () => this.greeting?.()));
-    this.prepare();
+    return () => this.onward?.();
   }
 
   press(key, event) {
     if (key === null) return false;
-    if (key === "?" || (key === "Escape" && this.dialog.open)) return this.dialog.open ? this.dialog.close() : this.dialog.help(this.card?.question.form), true;
+    if (key === "?" || (key === "Escape" && this.dialog.open)) return this.dialog.open ? this.dialog.close() : this.help(), true;
     if (this.dialog.open) return false;
-    if (this.greeting) return key === "Enter" && (this.greeting(), true);
-    if (this.explaining) return key === "Enter" && (this.explaining(), true);
+    if (this.onward) return key === "Enter" && (this.onward(), true);
     if (key === "u" || key === "Backspace") return this.undo(), true;
     if (!this.card) return false;
-    if (key === "s") return this.stage.form.skip(), true;
-    if (key === "i") return readAll(this.stage.nodes.question);
+    if (key === "s") return this.skip(), true;
+    if (key === "i") return this.stage.question.readAll();
     return this.stage.press(key, event);
   }
 
@@ -298,13 +295,13 @@ class Page {
 
   connection() {
     this.topBar.connect(this.unsent());
-    if (!this.card && this.work && this.outbox.size && !this.outbox.blocked && !this.greeting) this.idle();
+    if (!this.card && this.work && this.outbox.size && !this.outbox.blocked && !this.onward) this.idle();
   }
 }
 
 /** Draw the page inside its box, around the component of the player; `element` holds both. */
 export async function start(element) {
   const page = new Page(element.querySelector("#rater-page"), await playerIn(element));
-  window.raterPage = { page, latencies: page.stage.latency.latencies };
+  window.raterPage = { page };
   page.begin();
 }

@@ -1,23 +1,22 @@
-/* What stands in the players' place between tasks, and what lies over them. */
+/* What comes and goes on the page: parts of its markup, dialogs over it, and short notes. */
 
-import { hasKeys } from "./input.js";
-import { HELP } from "./player/controls.js";
-import { button, el, icon, keycap } from "./player/dom.js";
-import { TEXT } from "./text.js";
+import { el, keycap, onPress } from "./player/dom.js";
 
-const OTHER_KEYS = [["u", "Take the last answer back (also Backspace)"], ["s", "Skip, with a reason"], ["i", "The whole instruction, where it is cut"], ["Enter", "Take the marked answer"], ["t", "Narrow screens: the other players (also a swipe)"], ["?", "These keys"]];
-
-/** A quiet message in the middle. `action`: [words, function]. */
-export function message(title, text, action = null) {
-  const way = action ? button({ class: "primary" }, action[1], action[0]) : null;
-  return el("div", { class: "message", role: "status" }, el("h2", {}, title), text ? el("p", {}, text) : null, way);
+/** A copy of the template `part-NAME`. Places take the text or nodes of their names, and keep their own words without; what is
+    `with` a name goes without; buttons do the actions of their names. */
+export function part(name, texts = {}, actions = {}) {
+  const made = document.getElementById(`part-${name}`).content.cloneNode(true);
+  for (const place of made.querySelectorAll("[data-with]")) if (!texts[place.dataset.with]) place.remove();
+  for (const place of made.querySelectorAll("[data-text]")) {
+    const text = texts[place.dataset.text];
+    if (text) place.replaceChildren(...[text].flat());
+  }
+  for (const node of made.querySelectorAll("[data-action]")) onPress(node, actions[node.dataset.action]);
+  return made;
 }
 
-export function welcome(study, begin) {
-  return el("div", { class: "message welcome" }, el("h2", {}, study.title), ...paragraphs(study.welcome),
-    el("p", { class: "hint keys-shown" }, TEXT.welcomeKeys), el("p", { class: "hint keys-hidden" }, TEXT.welcomeTouch),
-    button({ class: "primary" }, begin, TEXT.begin, keycap("Enter")));
-}
+/** 1 -> "1 task", 2 -> "2 tasks". */
+export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Text from a file: blank lines divide paragraphs, other line ends are where its writer's line was full, but before items of a list. */
 export const paragraphs = (text) => text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim().replace(/\n(?!\s*[-*•])/g, " ")));
@@ -26,62 +25,42 @@ export const paragraphs = (text) => text.split(/\n\s*\n/).filter((one) => one.tr
 export class Dialog {
   constructor(root) {
     this.root = root;
-    this.node = null;
   }
 
   get open() {
-    return this.node !== null;
+    return this.root.querySelector("dialog[open]");
   }
 
-  close() {
-    const { node } = this;
-    this.node = null;
+  close(node = this.open) {
     node?.close();
     node?.remove();
+  }
+
+  /** Every button of it closes it. */
+  show(name, actions = {}) {
+    this.close();
+    const node = part(name, {}, actions).firstElementChild;
+    node.addEventListener("click", (event) => event.target.closest("button") && this.close(node));
+    node.addEventListener("pointerdown", (event) => event.target === node && this.close(node));
+    node.addEventListener("close", () => node.remove());
+    this.root.append(node);
+    node.showModal();
   }
 
   /** All keys; those of the answers of `form` first, where there is one. */
   help(form = null) {
     if (this.open) return this.close();
-    const answers = (form?.parts ?? []).flatMap((part) => part.options.map((option) => [option.key, `${part.prompt} ${option.label}`]));
-    const row = (mark, text) => el("div", { class: "row" }, el("dt", {}, mark), el("dd", {}, text));
-    const rows = hasKeys()
-      ? [...answers, ...HELP, ...OTHER_KEYS].map(([key, text]) => row(keycap(key), text))
-      : HELP.filter(([, , drawing]) => drawing).map(([, text, drawing]) => row(icon(drawing), text.split(/ \(|;/)[0]));
-    const hint = hasKeys() ? `${TEXT.wheel} ${TEXT.touch}` : TEXT.touch;
-    this.#show(hasKeys() ? TEXT.helpTitle : TEXT.helpTouchTitle, [el("dl", { class: "keys" }, ...rows), el("p", { class: "hint" }, hint)],
-      [button({ class: "primary" }, () => this.close(), TEXT.close, keycap("Escape"))]);
-  }
-
-  /** A few ways to go, and the one to stay. `ways`: [words, function]. */
-  choose(text, stay, ways) {
-    const buttons = ways.map(([words, then]) => button({ class: "secondary" }, () => (this.close(), then()), words));
-    this.#show(text, [], [...buttons, button({ class: "primary" }, () => this.close(), stay)]);
-  }
-
-  #show(title, content, buttons) {
-    this.close();
-    const box = el("div", { class: "box" }, el("h2", {}, title), ...content, el("div", { class: "buttons" }, ...buttons));
-    const node = el("dialog", { class: "veil", "aria-label": title }, box);
-    node.addEventListener("pointerdown", (event) => event.target === node && this.close());
-    node.addEventListener("close", () => this.node === node && this.close());
-    this.node = node;
-    this.root.append(node);
-    node.showModal();
-    buttons[buttons.length - 1].focus();
+    this.show("help");
+    const answers = (form?.parts ?? []).flatMap((one) => one.options.map((option) => [option.key, `${one.prompt} ${option.label}`]));
+    const rows = answers.map(([key, text]) => el("div", { class: "row" }, el("dt", {}, keycap(key)), el("dd", {}, text)));
+    this.open.querySelector(".keys").prepend(...rows);
   }
 }
 
-/** Short notes that go by themselves, spoken too. */
-export class Toasts {
-  constructor(root) {
-    this.root = root;
-  }
-
-  say(text, { bad = false, seconds = 4 } = {}) {
-    const note = el("div", { class: bad ? "toast bad" : "toast" }, text);
-    this.root.append(note);
-    while (this.root.children.length > 3) this.root.firstChild.remove();
-    setTimeout(() => note.remove(), seconds * 1000 * (bad ? 2 : 1));
-  }
+/** A short note that goes by itself, spoken too. */
+export function toast(root, text, { bad = false, seconds = 4 } = {}) {
+  const note = el("div", { class: bad ? "toast bad" : "toast" }, text);
+  root.append(note);
+  while (root.children.length > 3) root.firstElementChild.remove();
+  setTimeout(() => note.remove(), seconds * 1000 * (bad ? 2 : 1));
 }

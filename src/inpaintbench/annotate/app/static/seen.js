@@ -1,20 +1,8 @@
-/* How a task was seen: the size of its pictures, the screen, the browser, and for how long the page was hidden. Coarse facts only. */
+/* How a task was seen: the size of its pictures, the screen, and for how long the page was hidden. Coarse facts only. */
 
-import { el } from "./player/dom.js";
-import { TEXT } from "./text.js";
+import { part } from "./screens.js";
 
-const FAMILIES = [["Edge", /Edg\/(\d+)/], ["Opera", /OPR\/(\d+)/], ["Samsung", /SamsungBrowser\/(\d+)/], ["Firefox", /(?:Firefox|FxiOS)\/(\d+)/],
-  ["Chrome", /(?:Chrome|CriOS)\/(\d+)/], ["Safari", /Version\/(\d+).*Safari/]];
 const PHONE = 600;
-
-/** Name and main version, as "Chrome 130"; nothing else of what the browser says of itself. */
-export function browser(agent = navigator.userAgent) {
-  for (const [name, pattern] of FAMILIES) {
-    const found = pattern.exec(agent);
-    if (found) return `${name} ${found[1]}`;
-  }
-  return "other";
-}
 
 /** The smallest size of the candidates' pictures while a card is judged; a page in their place where it is too small. */
 export class Seen {
@@ -23,8 +11,7 @@ export class Seen {
     Object.assign(this, { area, view, onsmall });
     this.limits = { width: 0, scale: 0 };
     this.small = false;
-    this.words = el("p", {});
-    this.cover = el("div", { class: "message small", role: "alert" }, el("h2", {}, TEXT.smallTitle), this.words);
+    this.cover = part("small").firstElementChild;
     view.onplaced = () => this.look();
     this.begin();
   }
@@ -48,7 +35,9 @@ export class Seen {
       this.onsmall(small);
     }
     if (small) {
-      this.words.textContent = this.#advice();
+      const touch = matchMedia("(pointer: coarse)").matches && Math.min(window.innerWidth, window.innerHeight) < PHONE;
+      const advice = (window.visualViewport?.scale ?? 1) > 1.01 ? "zoom" : touch ? "turn" : "enlarge";
+      for (const one of this.cover.querySelectorAll("p")) one.hidden = one.dataset.advice !== advice;
       if (!this.cover.isConnected) this.area.append(this.cover);
       return;
     }
@@ -67,15 +56,8 @@ export class Seen {
       zoom: Math.round((window.visualViewport?.scale ?? 1) * 1000) / 1000,
       full_screen: Boolean(document.fullscreenElement) || matchMedia("(display-mode: fullscreen)").matches,
       portrait: window.innerHeight > window.innerWidth,
-      browser: browser(),
       hidden_seconds: Math.max(0, Math.round((total - visible) * 10) / 10),
       frame_source: byCallback ? "callback" : "poll",
     };
-  }
-
-  #advice() {
-    const touch = matchMedia("(pointer: coarse)").matches && Math.min(window.innerWidth, window.innerHeight) < PHONE;
-    if ((window.visualViewport?.scale ?? 1) > 1.01) return TEXT.smallZoom;
-    return touch ? TEXT.smallTurn : TEXT.smallEnlarge;
   }
 }

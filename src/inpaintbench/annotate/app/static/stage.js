@@ -1,40 +1,43 @@
 /* What a rater has before them: one card's question, player and answers, or a message in the player's place. */
 
-import { drawQuestion } from "./frame.js";
 import { Form } from "./form.js";
 import { Gate } from "./gate.js";
-import { Latency } from "./latency.js";
 import { whenPresented } from "./player/dom.js";
+import { Question } from "./question.js";
 import { remembered } from "./remembered.js";
-import { message } from "./screens.js";
+import { part } from "./screens.js";
 import { Seen } from "./seen.js";
 import { Stopwatch } from "./stopwatch.js";
-import { TEXT } from "./text.js";
 
+/* Measures of the browser: how long raters wait, from the key that answered to the first picture of the next task on the screen. */
+const PRESSED = "inpaintbench:pressed";
+const WAIT = "inpaintbench:wait";
 /* Of files that are kept for times without a network. */
 const MOST_BYTES = 50_000_000;
 
 export class Stage {
-  /** `onanswer(fields, event)`: a judgement with what was watched; `onskip(fields, event)`; `onplaying()`: media of others may load. */
-  constructor(root, nodes, player, { onanswer, onskip, onplaying }) {
-    Object.assign(this, { root, nodes, player, onanswer, onskip, onplaying });
+  /** `listener` hears `finish(route, fields)`: a judgement with what was watched, or a reason to skip; and `prepare()`: media of others
+      may load. */
+  constructor(root, player, listener) {
+    Object.assign(this, { root, player, listener });
     Object.assign(this, { clock: player.clock, view: player.view, shelf: player.shelf });
     this.card = null;
     this.stopwatch = null;
     this.records = new Map();
-    this.latency = new Latency();
     this.view.outlineOn = remembered.get("outline") === "on";
     player.addEventListener("change", () => remembered.set("outline", this.view.outlineOn ? "on" : "off"));
     player.addEventListener("start", () => this.#began());
     player.addEventListener("broken", () => this.#broken());
     this.seen = new Seen(player.area, this.view, (small) => this.#small(small));
-    this.form = new Form(nodes.form, nodes.chips, {
+    const [question, panel, gate, chips, form] = [".question", ".panel", ".gate", ".chips", ".form"].map((name) => root.querySelector(name));
+    this.question = new Question(question);
+    this.form = new Form(form, chips, {
       onanswer: (given, event) => this.#answer(given, event),
-      onskip: (fields, event) => this.onskip(fields, event),
+      onskip: (fields, event) => this.#finish("skips", fields, event),
       onpoint: (place) => this.view.point(place),
       onnudge: () => this.gate.nudge(),
     });
-    this.gate = new Gate(nodes.gate, nodes.panel, this.clock, (locked) => this.form.lock(locked));
+    this.gate = new Gate(gate, panel, this.clock, (locked) => this.form.lock(locked));
     document.addEventListener("visibilitychange", () => this.stopwatch?.look());
   }
 
@@ -43,7 +46,7 @@ export class Stage {
     this.card = card;
     this.stopwatch = null;
     this.root.dataset.screen = "task";
-    drawQuestion(this.nodes.question, card);
+    this.question.show(card);
     this.form.show(card);
     this.gate.close();
     this.player.show(card, { keyOf: Form.keysOf(card), seen: card.previous ? this.records.get(card.task) : null });
@@ -55,7 +58,6 @@ export class Stage {
     this.stopwatch = null;
     this.form.clear();
     this.root.dataset.screen = "message";
-    this.nodes.question.replaceChildren();
     this.player.clear(node);
   }
 
@@ -81,19 +83,25 @@ export class Stage {
   }
 
   #began() {
-    this.latency.drawn();
+    whenPresented(() => this.#waited());
     this.stopwatch = new Stopwatch();
     this.seen.begin();
     if (this.seen.small) this.clock.pause();
     this.gate.open(this.card);
     // Fetching the next one must not delay the picture of this one.
-    whenPresented(() => this.onplaying());
+    whenPresented(() => this.listener.prepare());
+  }
+
+  #waited() {
+    if (!performance.getEntriesByName(PRESSED).length) return;
+    performance.measure(WAIT, PRESSED);
+    performance.clearMarks(PRESSED);
   }
 
   #broken() {
     const { card } = this;
-    this.player.area.append(message(TEXT.broken, TEXT.brokenHint, [TEXT.again, () => this.show(card)]));
-    this.onplaying();
+    this.player.area.append(part("broken", {}, { again: () => this.show(card) }));
+    this.listener.prepare();
   }
 
   /** The pictures became too small, or large enough again. */
@@ -104,14 +112,20 @@ export class Stage {
   }
 
   #answer(given, event) {
-    const { watched } = this.player;
+    const { watched } = this.clock;
     if (!watched || !this.stopwatch || this.seen.small) return this.gate.nudge();
-    this.latency.pressed(event);
     this.records.set(this.card.task, watched.seen);
-    this.onanswer({
+    const fields = {
       given, seconds: this.stopwatch.seconds, watched_frames: watched.count, dropped_frames: watched.dropped,
       plays: watched.plays, stuttered: watched.stuttered,
       seen: this.seen.facts(this.stopwatch.seconds, this.clock.byCallback),
-    });
+    };
+    this.#finish("answers", fields, event);
+  }
+
+  /** `event`: the key or click that answered; its own time counts, not when we got to it. */
+  #finish(route, fields, event) {
+    performance.mark(PRESSED, { startTime: event?.timeStamp || performance.now() });
+    this.listener.finish(route, fields);
   }
 }

@@ -1,34 +1,20 @@
 /* Title, progress, pace, connection, who is here, theme, help, the way out. */
 
-import { button, el, icon } from "./player/dom.js";
+import { onPress } from "./player/dom.js";
 import { remembered } from "./remembered.js";
-import { pace, TEXT, waitingFor } from "./text.js";
+import { counted } from "./screens.js";
 
-const THEMES = ["auto", "light", "dark"];
-const THEME_LABEL = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+const THEMES = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
 const CALM_MS = 700;
 
 export class TopBar {
-  constructor(root, { page, onhelp, onleave, onstop, onretry }) {
+  constructor(root, page) {
     this.page = page;
-    this.title = el("h1", { class: "title" });
-    this.bar = el("div", { class: "fill" });
-    this.progress = el("div", { class: "progress", role: "progressbar", "aria-label": "Answered", "aria-valuemin": "0" }, this.bar);
-    this.count = el("span", { class: "count" });
-    this.pace = el("span", { class: "pace" });
-    this.link = el("span", { class: "link", role: "status", "aria-live": "polite" });
-    this.retry = plain("retry", TEXT.tryNow, onretry, TEXT.tryNow);
-    this.retry.hidden = true;
-    this.name = el("span", { class: "name" });
-    this.theme = plain("theme", "Theme", () => this.#nextTheme());
-    const help = plain("help", "Help: all keys", onhelp, "?");
-    this.stop = plain("stop", TEXT.stop, onstop, TEXT.stop);
-    this.stop.hidden = true;
-    this.leave = plain("leave", "Sign out", onleave);
-    this.leave.append(icon("leave"));
-    this.tally = el("div", { class: "tally" }, this.progress, this.count, this.pace);
-    root.append(this.title, this.tally, this.link, this.retry, this.name, this.theme, help, this.stop, this.leave);
-    this.#setTheme(THEMES.includes(remembered.get("theme")) ? remembered.get("theme") : "auto");
+    for (const name of ["title", "tally", "progress", "count", "pace", "link", "name", "retry", "theme", "stop", "leave"]) {
+      this[name] = root.querySelector(`.${name}`);
+    }
+    onPress(this.theme, () => this.#nextTheme());
+    this.#setTheme(remembered.get("theme") in THEMES ? remembered.get("theme") : "auto");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
   }
 
@@ -36,8 +22,7 @@ export class TopBar {
     // Strangers come back by the platform's link, and may stop wherever they are.
     this.leave.hidden = Boolean(crowd);
     this.stop.hidden = !crowd || crowd.outcome === "withdrawn" || crowd.stage === "consent";
-    const over = crowd?.stage === "ended";
-    this.stop.textContent = over ? TEXT.withdraw : TEXT.stop;
+    this.stop.textContent = crowd?.stage === "ended" ? "Withdraw" : "Stop";
     this.page.dataset.stage = crowd?.stage ?? "";
     this.title.textContent = study.title;
     this.title.title = study.title;
@@ -48,12 +33,12 @@ export class TopBar {
     const done = progress.answered - before;
     const total = Math.max(progress.total - before, done);
     this.tally.style.visibility = total ? "" : "hidden";
-    this.bar.style.transform = `scaleX(${total ? done / total : 0})`;
+    this.progress.firstElementChild.style.transform = `scaleX(${total ? done / total : 0})`;
     this.progress.setAttribute("aria-valuemax", String(total));
     this.progress.setAttribute("aria-valuenow", String(done));
-    const stage = { training: `${TEXT.practice}: `, testing: `${TEXT.test}: ` }[crowd?.stage] ?? "";
+    const stage = { training: "Practice: ", testing: "Test: " }[crowd?.stage] ?? "";
     this.count.textContent = `${stage}${done} / ${total}`;
-    this.pace.textContent = stage ? "" : pace(progress);
+    this.pace.textContent = stage ? "" : progress.pace;
     this.connect(unsent);
   }
 
@@ -61,11 +46,11 @@ export class TopBar {
   connect({ count, blocked, failing }) {
     clearTimeout(this.calm);
     this.retry.hidden = blocked || !count || !failing;
-    if (blocked) this.#say(TEXT.signedOut, "lost");
-    else if (count && failing) this.#say(waitingFor(count), "lost");
+    if (blocked) this.#say("Signed out", "lost");
+    else if (count && failing) this.#say(`${counted(count, "answer")} waiting for the network`, "lost");
     // What is saved within a blink is no news.
-    else if (count) this.calm = setTimeout(() => this.#say(TEXT.sending, "busy"), CALM_MS);
-    else this.#say(TEXT.saved, "saved");
+    else if (count) this.calm = setTimeout(() => this.#say("Saving…", "busy"), CALM_MS);
+    else this.#say("Saved", "saved");
   }
 
   #say(text, state) {
@@ -74,7 +59,8 @@ export class TopBar {
   }
 
   #nextTheme() {
-    const next = THEMES[(THEMES.indexOf(this.chosen) + 1) % THEMES.length];
+    const names = Object.keys(THEMES);
+    const next = names[(names.indexOf(this.chosen) + 1) % names.length];
     remembered.set("theme", next);
     this.#setTheme(next);
   }
@@ -83,10 +69,8 @@ export class TopBar {
     this.chosen = theme;
     const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
     this.page.dataset.theme = dark ? "dark" : "light";
-    this.theme.replaceChildren(icon(theme));
-    this.theme.setAttribute("aria-label", THEME_LABEL[theme]);
-    this.theme.dataset.tip = THEME_LABEL[theme];
+    this.theme.value = theme;
+    this.theme.setAttribute("aria-label", THEMES[theme]);
+    this.theme.dataset.tip = THEMES[theme];
   }
 }
-
-const plain = (name, label, action, text = "") => button({ class: `plain ${name}`, "aria-label": label, "data-tip": label }, action, text);

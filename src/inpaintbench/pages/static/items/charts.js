@@ -1,10 +1,11 @@
 /* Histogram strips and the scatter plot: drawn on canvases, each a brush for the filter. */
 
 import { el } from "../player/dom.js";
-import { number } from "./data.js";
+import { number } from "./numbers.js";
 
 const BINS = 28;
 const CURVE_BINS = 8;
+const FLAT = 12; // what is dragged over fewer pixels leaves that axis alone
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 /* As the stylesheet has it: asking each would lay out the page as often. */
 const STRIP_ROOM = [134, 42];
@@ -127,6 +128,11 @@ export class Strip {
   }
 }
 
+/** Where an axis is marked, as shares of it, and the words there; of an attribute that has kinds a dozen of these. */
+const marks = ({ words }, [low, high]) => (words ? words.map((word, place) => [(place - low) / (high - low), word]).filter((_, place) => place % Math.ceil(words.length / 12) === 0) : TICKS.map((share) => [share, number(low + share * (high - low), fine(low, high))]));
+/* Decimals that tell marks apart which three digits would not. */
+const fine = (low, high) => ((high - low) * 25 < Math.max(Math.abs(low), Math.abs(high)) ? Math.max(Math.ceil(Math.log10(4 / (high - low))), 0) : null);
+
 /** Points of every method that is looked at; the curve of each is its mean over eight bins with as many items each. */
 export class Scatter {
   constructor(node, { choose, open }) {
@@ -143,7 +149,8 @@ export class Scatter {
 
   /** `series`: {x, y: columns, name, look: {colour, marker, dash}}; `left`: the items that pass; `item`: the one that is open. */
   show(items, series, left, item, titles) {
-    Object.assign(this, { items, series, left, item, titles });
+    const placed = ({ numeric, column, words }) => (numeric ? column : Float32Array.from(column, (code) => (code < words.length ? code : NaN)));
+    Object.assign(this, { items, series: series.map((one) => ({ ...one, xs: placed(one.x), ys: placed(one.y) })), left, item, titles });
     this.draw();
   }
 
@@ -151,10 +158,10 @@ export class Scatter {
     const [pen, width, height] = sized(this.canvas);
     const { series, left = [], item } = this;
     if (!series.length) return;
-    const both = (name) => series.map((one) => ends(one[name].column, left)).reduce((one, other) => [Math.min(one[0], other[0]), Math.max(one[1], other[1])]);
+    const both = (name) => series.map((one) => (one[name].numeric ? ends(one[`${name}s`], left) : [-0.5, one[name].words.length - 0.5])).reduce((one, other) => [Math.min(one[0], other[0]), Math.max(one[1], other[1])]);
     [this.across, this.up] = [both("x"), both("y")];
     pen.font = "11px system-ui, sans-serif";
-    const left_of = Math.max(...TICKS.map((share) => pen.measureText(number(this.up[0] + share * (this.up[1] - this.up[0]))).width)) + 12;
+    const left_of = Math.max(...marks(series[0].y, this.up).map(([, text]) => pen.measureText(text).width)) + 12;
     this.place = { left: left_of, top: 22, width: width - left_of - 10, height: height - 60 };
     const { place } = this;
     const x = (value) => place.left + ((value - this.across[0]) / (this.across[1] - this.across[0])) * place.width;
@@ -167,8 +174,8 @@ export class Scatter {
     for (const one of series) {
       pen.fillStyle = paint(one.look.colour);
       pen.globalAlpha = size < 3 ? 0.45 : 0.7;
-      const [xs, ys] = [one.x.column, one.y.column];
-      for (const at of left) if (size < 4) pen.fillRect(x(xs[at]) - size / 2, y(ys[at]) - size / 2, size, size); else mark(pen, one.look.marker, x(xs[at]), y(ys[at]), 2.7);
+      const { xs, ys } = one;
+      for (const at of left) if (Number.isNaN(xs[at] + ys[at])) continue; else if (size < 4) pen.fillRect(x(xs[at]) - size / 2, y(ys[at]) - size / 2, size, size); else mark(pen, one.look.marker, x(xs[at]), y(ys[at]), 2.7);
       pen.globalAlpha = 1;
       if (known.length > CURVE_BINS * 2) this.#curve(pen, known, one, x, y);
       if (item !== null) { pen.lineWidth = 2; pen.strokeStyle = paint("--ink"); pen.strokeRect(x(xs[item]) - 5, y(ys[item]) - 5, 10, 10); }
@@ -198,15 +205,15 @@ export class Scatter {
       pen.textAlign = side;
       pen.fillText(text ?? "", across, down);
     }
-    for (const share of TICKS) {
-      const [right, down] = [place.left + share * place.width, place.top + (1 - share) * place.height];
+    for (const [share, text] of marks(this.series[0].y, this.up)) {
+      const down = place.top + (1 - share) * place.height;
       pen.strokeRect(place.left, down, place.width, 0);
       pen.textAlign = "right";
-      pen.fillText(number(this.up[0] + share * (this.up[1] - this.up[0])), place.left - 5, down + 4);
+      pen.fillText(text, place.left - 5, down + 4);
+    }
+    for (const [share, text] of marks(this.series[0].x, this.across)) {
       pen.textAlign = share === 0 ? "left" : share === 1 ? "right" : "center";
-      const value = this.across[0] + share * (this.across[1] - this.across[0]);
-      const { words } = this.series[0].x;
-      pen.fillText(words ? (words[Math.round(value)] ?? "") : number(value), right, height - 22);
+      pen.fillText(text, place.left + share * place.width, height - 22);
     }
   }
 
@@ -218,12 +225,14 @@ export class Scatter {
 
   #drag(from, to, done) {
     if (!this.series.length) return;
-    const edges = [0, 1].map((axis) => [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]);
+    const size = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const edges = [0, 1].map((axis) => (Math.abs(to[axis] - from[axis]) * size[axis] < FLAT ? [0, 1] : [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]));
     Object.assign(this.box.style, { left: `${edges[0][0] * 100}%`, width: `${(edges[0][1] - edges[0][0]) * 100}%`, top: `${edges[1][0] * 100}%`, height: `${(edges[1][1] - edges[1][0]) * 100}%` });
     this.box.hidden = done;
     if (!done) return;
     const [one, other] = [this.#value([edges[0][0], edges[1][1]]), this.#value([edges[0][1], edges[1][0]])];
-    this.choose({ low: one[0], high: other[0] }, { low: one[1], high: other[1] });
+    const chosen = (axis, { words }) => (edges[axis][1] - edges[axis][0] === 1 ? null : words ? { words: words.slice(Math.ceil(one[axis]), Math.floor(other[axis]) + 1) } : { low: one[axis], high: other[axis] });
+    this.choose(chosen(0, this.series[0].x), chosen(1, this.series[0].y));
   }
 
   #near([right, down]) {
@@ -232,7 +241,7 @@ export class Scatter {
     let best = { far: 144 };
     for (const one of this.series) {
       for (const item of this.left) {
-        const far = (this.x(one.x.column[item]) - across) ** 2 + (this.y(one.y.column[item]) - up) ** 2;
+        const far = (this.x(one.xs[item]) - across) ** 2 + (this.y(one.ys[item]) - up) ** 2;
         if (far < best.far) best = { far, item, one };
       }
     }
@@ -251,77 +260,83 @@ export class Scatter {
   }
 }
 
-/** Score of each method over one attribute: a mean with its band at every step; pressed, it goes across the scatter plot. */
-export class Response {
-  constructor(label, press) {
-    this.canvas = el("canvas", { class: "response-plot", role: "img" });
-    this.ends = el("span", { class: "strip-value" });
-    this.node = el("button", { type: "button", class: "strip response", onclick: press }, el("span", { class: "strip-name" }, label), this.canvas, this.ends);
-  }
+const RMS = { key: "error", label: "Error in the hole", unit: "root mean square, 0 to 255", decimals: 1 };
 
-  /** `lines`: {method, at, mean, low, high}; `range`: of scores, the same for all that stand beside each other. */
-  draw(lines, styles, range, decimals) {
-    const [pen, width, height] = sized(this.canvas);
-    const [left, right] = ends(lines.flatMap((one) => one.at));
-    const x = (value) => 3 + ((value - left) / (right - left)) * (width - 6);
-    const y = (value) => height - 3 - ((Math.min(Math.max(value, range[0]), range[1]) - range[0]) / (range[1] - range[0])) * (height - 6);
-    const path = (points) => { pen.beginPath(); for (const [at, value] of points) pen.lineTo(x(at), y(value)); };
-    const points = (line, name) => line.at.map((at, place) => [at, line[name][place]]);
-    for (const line of lines) {
-      pen.fillStyle = pen.strokeStyle = paint(styles[line.method]?.colour ?? "--fill");
-      pen.globalAlpha = 0.14;
-      path([...points(line, "high"), ...points(line, "low").reverse()]);
-      pen.fill();
-      pen.globalAlpha = 1;
-      pen.lineWidth = 2;
-      pen.setLineDash(styles[line.method]?.dash ?? []);
-      path(points(line, "mean"));
-      pen.stroke();
-      pen.setLineDash([]);
-    }
-    this.ends.textContent = `${number(left)} to ${number(right)}`;
-    this.canvas.setAttribute("aria-label", lines.map((line) => `${line.method}: ${number(line.mean[0], decimals)} at ${number(line.at[0])}, ${number(line.mean.at(-1), decimals)} at ${number(line.at.at(-1))}`).join("; "));
-  }
+/** The mark and colour of a method before its name. */
+export const dot = ({ marker = "", colour = "var(--soft)" } = {}) => el("i", { class: `dot ${marker}`, style: `--method: ${colour}` });
+
+/** A value with its interval on a scale from worse to better, whose zero is marked; arrows where `beyond_worse` or `beyond_better` is told. */
+export function forest({ value, low, high, ...beyond }, [from, to], colour = "var(--fill)") {
+  const place = (one) => 2 + 96 * Math.min(Math.max((one - from) / (to - from), 0), 1);
+  const ends = [place(low ?? value), place(high ?? value)];
+  const reach = el("i", { class: "reach", style: `left: ${Math.min(...ends)}%; right: ${100 - Math.max(...ends)}%` });
+  const arrows = [["beyond_worse", "◂"], ["beyond_better", "▸"]].filter(([side]) => side in beyond).map(([side, sign]) => el("b", { class: side }, sign));
+  return el("span", { class: "forest", style: `--method: ${colour}; --zero: ${place(0)}%` }, reach, el("i", { class: "middle", style: `left: ${place(value)}%` }), ...arrows);
 }
 
-/** Values of every frame of an item, with a line at the frame that is shown; a click goes to a frame. */
+/** Values of every frame of an item, with a line at the frame that is shown, and as a table; a click goes to a frame. */
 export class Curves {
   constructor(node, seek) {
-    this.canvas = el("canvas", { class: "curves-plot", role: "img" });
+    this.canvas = el("canvas", { class: "curves-plot", role: "img", "aria-label": "Values of every frame" });
     this.told = el("p", { class: "curves-told" });
-    node.append(this.canvas, this.told);
+    this.table = el("details", { class: "frame-values", ontoggle: () => this.#drawTable() }, el("summary", {}, "Table of the values of every frame"));
+    node.append(this.canvas, this.told, this.table);
     const go = (from, to) => seek(Math.round(to[0] * (this.frames - 1)));
     brush(this.canvas, go, (to) => go(null, to));
     new ResizeObserver(() => { this.canvas.room = null; if (this.lines) this.at(this.frame); }).observe(this.canvas);
   }
 
-  show(lines, frames, looks) {
-    Object.assign(this, { lines: lines.filter(({ values }) => values.length > 1), frames, looks });
+  /** `lines`: {name, values: one a frame, null where there is none}; `kind`: what the values are. References do not make the scale. */
+  show(lines, frames, looks, kind = RMS) {
+    Object.assign(this, { lines: lines.filter(({ values }) => values.length > 1), frames, looks, kind });
     this.canvas.parentElement.hidden = !this.lines.length;
+    const scaling = this.lines.filter(({ name }) => !this.#look(name).reference);
+    const known = (scaling.length ? scaling : this.lines).flatMap(({ values }) => values.filter(Number.isFinite));
+    const [low, high] = kind.key === RMS.key ? [0, Math.max(1, ...known)] : [Math.min(...known), Math.max(...known)];
+    this.range = [low, high > low ? high : low + 1];
+    this.#drawTable();
     this.at(0);
+  }
+
+  /** How a method is drawn, also of the other item of a pair. */
+  #look(name) {
+    return this.looks[name] ?? this.looks[name.slice(0, name.lastIndexOf(" ("))] ?? { colour: "--soft" };
   }
 
   at(frame) {
     this.frame = frame;
     if (!this.lines?.length) return;
     const [pen, width, height] = sized(this.canvas);
-    const look = (name) => this.looks[name] ?? this.looks[name.slice(0, name.lastIndexOf(" ("))]; // of the other item of a pair
-    const scaling = this.lines.filter(({ name }) => !look(name)?.reference);
-    const most = (scaling.length ? scaling : this.lines).reduce((high, { values }) => Math.max(high, ...values.filter((value) => value !== null)), 1);
+    const { range: [low, high], kind: { label, unit, decimals } } = this;
     for (const { name, values } of this.lines) {
-      pen.strokeStyle = paint(look(name)?.colour ?? "--soft");
-      pen.setLineDash(look(name)?.dash ?? []);
+      const look = this.#look(name);
+      pen.strokeStyle = paint(look.colour);
+      pen.setLineDash(look.dash ?? []);
       pen.lineWidth = this.looks[name] ? 2 : 1;
       pen.beginPath();
-      values.forEach((value, at) => { if (value !== null) pen.lineTo((at / (values.length - 1)) * width, height - 2 - Math.min(value / most, 1) * (height - 4)); });
+      values.forEach((value, at) => {
+        if (!Number.isFinite(value)) return;
+        const share = Math.min(Math.max((value - low) / (high - low), 0), 1);
+        pen[Number.isFinite(values[at - 1]) ? "lineTo" : "moveTo"]((at / (values.length - 1)) * width, height - 2 - share * (height - 4));
+      });
       pen.stroke();
     }
     pen.fillStyle = paint("--ink");
     pen.font = "11px system-ui, sans-serif";
-    for (const [text, down] of [[`${number(most)} RMS of 255`, 12], ["0", height - 4]]) pen.fillText(text, 4, down);
+    for (const [value, down] of [[high, 12], [low, height - 4]]) pen.fillText(number(value), 4, down);
     pen.fillRect((frame / Math.max(this.frames - 1, 1)) * width - 0.5, 0, 1, height);
-    const words = this.lines.map(({ name, values }) => `${name} ${number(values[frame], 1)}${values[frame] > most ? " (beyond the scale)" : ""}`).join(" · ");
-    this.told.textContent = `Error in the hole at frame ${frame + 1} (root mean square, 0 to 255): ${words}`;
-    this.canvas.setAttribute("aria-label", this.told.textContent);
+    const beyond = (value) => (value > high || value < low ? " (beyond the scale)" : "");
+    const words = this.lines.map(({ name, values }) => el("span", {}, dot(this.#look(name)), `${name} `, el("b", {}, number(values[frame], decimals)), beyond(values[frame])));
+    this.told.replaceChildren(`Frame ${frame + 1} · ${label}${unit ? ` (${unit})` : ""}: `, ...words);
+    this.canvas.setAttribute("aria-label", `${label} of each frame. ${this.told.textContent}`);
+  }
+
+  #drawTable() {
+    this.table.querySelector("table")?.parentElement.remove();
+    if (!this.table.open || !this.lines?.length) return;
+    const head = ["Frame", ...this.lines.map(({ name }) => name)].map((name, column) => el("th", { scope: "col", class: column ? "n" : null }, name));
+    const row = (frame) => el("tr", {}, el("th", { scope: "row" }, String(frame + 1)), ...this.lines.map(({ values }) => el("td", { class: "n" }, number(values[frame], this.kind.decimals))));
+    const table = el("table", { class: "list" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...Array.from({ length: this.frames }, (_, frame) => row(frame))));
+    this.table.append(el("div", { class: "scroll tall", tabindex: "0", role: "group", "aria-label": "Values of every frame" }, table));
   }
 }

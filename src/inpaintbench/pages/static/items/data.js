@@ -1,16 +1,31 @@
 /* Items in columns: filters, order, and what follows from the values of all methods. */
 
+import { average } from "./numbers.js";
+
 const NO_WORD = 65535;
 
 export class Items {
   /** `packed`: a head in JSON with its length before it, and the columns behind it. */
-  constructor(packed) {
+  static unpacked(packed) {
     const length = new DataView(packed).getUint32(0, true);
-    Object.assign(this, JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, length))));
+    const head = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, length)));
+    const column = (kind, place) => new kind(packed, 4 + length + place, head.ids.length);
+    return new Items(head, (fact) => column(fact.numeric ? Float32Array : Uint16Array, fact.at), (place) => column(Float32Array, place));
+  }
+
+  /** From JSON alone: null is a missing value, and infinity a text. */
+  static listed(head) {
+    const told = { inf: Infinity, "-inf": -Infinity };
+    const numbers = (values) => Float64Array.from(values, (value) => (value === null ? NaN : (told[value] ?? value)));
+    return new Items(head, ({ numeric, values }) => (numeric ? numbers(values) : Uint16Array.from(values, (value) => value ?? NO_WORD)), numbers);
+  }
+
+  /** `facts` and `values`: the column of a fact, and of an entry of `head.values`. */
+  constructor(head, facts, values) {
+    Object.assign(this, { failures: [], against: [] }, head);
     this.n = this.ids.length;
-    const at = 4 + length;
-    for (const fact of this.facts) fact.column = new (fact.numeric ? Float32Array : Uint16Array)(packed, at + fact.at, this.n);
-    this.held = new Map(Object.entries(this.values).map(([key, place]) => [key, new Float32Array(packed, at + place, this.n)]));
+    for (const fact of this.facts) fact.column = facts(fact);
+    this.held = new Map(Object.entries(this.values).map(([key, told]) => [key, values(told)]));
     this.inside = new Map(this.slices.map(([name, , places]) => [name, places]));
     this.failed = new Map();
     for (const [method, item, reason] of this.failures) this.failed.set(item, [...(this.failed.get(item) ?? []), [this.methods[method].name, reason]]);
@@ -23,14 +38,28 @@ export class Items {
     this.quantity = this.quantities.find((one) => one.key === key) ?? this.quantities.find((one) => one.key === this.default) ?? null;
     this.shown = this.methods.filter((one) => names.includes(one.name));
     this.pair = this.against.find((one) => base === `|${one.base}`);
-    this.base = this.pair || this.shown.some((one) => one.name === base) ? base : "";
+    this.base = this.pair ? base : this.named(base)?.name ?? "";
     this.made = new Map();
     if (this.quantity) this.#derive(this.shown.filter((one) => !one.reference).map((one) => this.held.get(`${this.quantity.key}|${one.name}`)));
   }
 
-  /** Of each item the mean, the spread (n - 1), and the largest part that neither the item nor the method explains. */
+  /** A method by its name, or by one that it has beside fewer or more runs. */
+  named(name) {
+    return this.methods.find((one) => one.name === name) ?? this.methods.find((one) => one.also?.includes(name));
+  }
+
+  /** The best value of an item among the methods that compete; NaN where nobody may be called best. */
+  best(key, item) {
+    const { ranked, higher } = this.quantities.find((one) => one.key === key) ?? {};
+    if (!this.bold || !ranked) return NaN;
+    const known = this.methods.filter((one) => !one.reference).map((one) => this.held.get(`${key}|${one.name}`)[item]).filter((value) => !Number.isNaN(value));
+    return known.length > 1 ? (higher ? Math.max : Math.min)(...known) : NaN;
+  }
+
+  /** Of each item the mean, the worst, the spread (n - 1), and the largest part that neither the item nor the method explains. */
   #derive(columns) {
-    const [mean, spread, odd] = [0, 1, 2].map(() => new Float32Array(this.n).fill(NaN));
+    const [mean, worst, spread, odd] = [0, 1, 2, 3].map(() => new Float32Array(this.n).fill(NaN));
+    const worse = this.quantity.higher ? Math.min : Math.max;
     const own = columns.map((column) => average(column));
     const all = average(Float32Array.from(own));
     for (let item = 0; item < this.n; item += 1) {
@@ -40,13 +69,15 @@ export class Items {
       mean[item] = sum / count;
       columns.forEach((column, place) => {
         if (!Number.isFinite(column[item])) return;
+        worst[item] = Number.isNaN(worst[item]) ? column[item] : worse(worst[item], column[item]);
         squares += (column[item] - mean[item]) ** 2;
         const rest = Math.abs(column[item] - mean[item] - own[place] + all);
         if (!(rest <= most)) most = rest;
       });
-      if (count > 1) [spread[item], odd[item]] = [Math.sqrt(squares / (count - 1)), most];
+      if (this.kind === "run" && columns.some((column, place) => Number.isNaN(column[item]) && !Number.isNaN(own[place]))) mean[item] = NaN; // those of fewer methods do not stand beside the others'
+      else if (count > 1) [spread[item], odd[item]] = [Math.sqrt(squares / (count - 1)), most];
     }
-    this.made = new Map([["mean", mean], ["spread", spread], ["odd", odd]]);
+    this.made = new Map([["mean", mean], ...(this.quantity.ranked ? [["worst", worst]] : []), ["spread", spread], ["odd", odd]]);
   }
 
   /** The method that another is compared with. */
@@ -56,11 +87,13 @@ export class Items {
     return base === own ? undefined : base?.name;
   }
 
-  /** A column by its key: `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, or one that is derived. */
+  /** A column by its key: `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, `any` to filter by, or one that is derived. */
   column(key) {
-    const [kind, one, two] = key.split("|");
+    const [kind, ...rest] = key.split("|");
+    const last = rest.slice(kind === "s" ? 1 : 0).join("|"); // names may hold bars
+    const [one, two] = [kind === "s" ? rest[0] : last, this.named(last)?.name];
     const { decimals = 2, label = "", unit = "" } = this.quantity ?? {};
-    const told = (column, name, more = {}) => column && { key, column, label: name, numeric: true, decimals, unit, higher: this.quantity?.higher, ...more };
+    const told = (column, name, more = {}) => column && { key: two ? key.slice(0, -last.length) + two : key, column, label: name, numeric: true, decimals, unit, higher: this.quantity?.higher, ...more };
     if (kind === "a") {
       const fact = this.facts.find((found) => found.key === one);
       return fact && { key, column: fact.column, label: fact.label, numeric: fact.numeric, words: fact.words, decimals: null, unit: "" };
@@ -70,9 +103,10 @@ export class Items {
       return quantity && told(this.held.get(`${one}|${two}`), `${quantity.label}, ${two}`, { decimals: quantity.decimals, unit: quantity.unit, higher: quantity.higher, method: two });
     }
     if (!this.quantity) return undefined;
-    if (kind === "v") return told(this.held.get(`${this.quantity.key}|${one}`), one, { method: one, full: `${label}, ${one}` });
-    if (kind === "d") return this.baseOf(one) && told(this.#apart(key, one), `Δ ${one}`, { method: one, full: `${label}, ${one} less ${this.baseOf(one)}` });
-    return told(this.made.get(kind), { mean: "Mean", spread: "Spread", odd: "Largest residual" }[kind], { full: `${label}, ${kind === "odd" ? "largest residual" : kind}`, ...(kind === "mean" ? {} : { higher: undefined }) });
+    if (kind === "any") return told(this.made.get("mean"), "Any method", { columns: this.shown.map(({ name }) => this.held.get(`${this.quantity.key}|${name}`)), full: `${label}, of any method` });
+    if (kind === "v") return told(this.held.get(`${this.quantity.key}|${two}`), two, { method: two, full: `${label}, ${two}` });
+    if (kind === "d") return this.baseOf(two) && told(this.#apart(`d|${two}`, two), `Δ ${two}`, { method: two, full: `${label}, ${two} less ${this.baseOf(two)}` });
+    return told(this.made.get(kind), { mean: "Mean", worst: "Worst", spread: "Spread", odd: "Largest residual" }[kind], { full: `${label}, ${kind === "odd" ? "largest residual" : kind}`, ...(["mean", "worst"].includes(kind) ? {} : { higher: undefined }) });
   }
 
   #apart(key, method) {
@@ -93,25 +127,25 @@ export class Items {
     return column.numeric ? column.column[item] : column.column[item] === NO_WORD ? null : column.words[column.column[item]];
   }
 
-  /** Items that pass all of `filters` ({key, low, high} or {key, words}), `text`, `slice`, `failed` and `flagged` (ids); `without`: a key whose filter is left out. */
-  passing({ filters, text, slice, failed, flagged }, without = "") {
+  /** Items that pass all of `filters` ({key, low, high} or {key, words}, an empty word for items without one), `text`, `slice`, `failed` and `flagged` (ids). */
+  passing({ filters, text, slice, failed, flagged }) {
     const left = new Uint8Array(this.n).fill(1);
     if (slice) {
       left.fill(0);
       for (const item of this.inside.get(slice) ?? []) left[item] = 1;
     }
     const wanted = text.trim().toLowerCase();
-    if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}`.toLowerCase());
-    if (wanted) this.texts.forEach((own, item) => { if (!own.includes(wanted)) left[item] = 0; });
+    if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}\n${this.under?.[item]}`.toLowerCase());
+    if (wanted) this.texts.forEach((own, item) => { if (!wanted.split(/\s+/).every((word) => own.includes(word))) left[item] = 0; });
     if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
     if (flagged) this.ids.forEach((id, item) => { if (!flagged.has(id)) left[item] = 0; });
     for (const { key, low, high, words } of filters) {
-      const found = key !== without && this.column(key);
+      const found = this.column(key);
       if (!found) continue;
-      const { column } = found;
-      const codes = words && new Set(words.map((word) => found.words.indexOf(word)));
+      const { column, columns = [column] } = found;
+      const codes = words && new Set(words.map((word) => (word === "" ? NO_WORD : found.words.indexOf(word))));
       if (words) for (let item = 0; item < this.n; item += 1) left[item] &= codes.has(column[item]) ? 1 : 0;
-      else for (let item = 0; item < this.n; item += 1) left[item] &= column[item] >= low && column[item] <= high ? 1 : 0;
+      else for (let item = 0; item < this.n; item += 1) left[item] &= columns.some((one) => one[item] >= low && one[item] <= high) ? 1 : 0;
     }
     let count = 0;
     const found = new Int32Array(this.n);
@@ -134,22 +168,4 @@ export class Items {
   }
 }
 
-function average(column) {
-  let [sum, count] = [0, 0];
-  for (const value of column) if (Number.isFinite(value)) [sum, count] = [sum + value, count + 1];
-  return count ? sum / count : NaN;
-}
-
 const chance = (item) => Math.imul(item + 1, 2654435761) >>> 0;
-
-export function number(value, decimals = null) {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  const [size, short] = [Math.abs(value), Number(value.toPrecision(3))];
-  if (decimals === null && size >= 1e6) return short.toLocaleString("en", { notation: "compact", maximumSignificantDigits: 3 }).replace("-", "−");
-  const text = decimals !== null ? value.toFixed(decimals) : Number.isInteger(value) ? String(value) : size < 0.001 ? value.toExponential(2) : String(short);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replaceAll("-", "−");
-}
-
-const plain = (value) => (value === null || Number.isNaN(value) ? "" : /^\s*[=+\-@]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : String(value)); // else a spreadsheet runs it
-export const csv = (rows) => rows.map((row) => `${row.map(plain).map((text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")}\n`).join("");

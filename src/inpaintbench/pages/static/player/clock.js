@@ -68,11 +68,15 @@ export class Clock extends EventTarget {
 
   play() {
     const media = this.media;
-    if (!media?.video) return;
+    if (!media?.video || media.frames < 2) return;
     media.fresh = false;
     Object.assign(media.video, { loop: this.loop, playbackRate: this.speed });
     media.video.onplay = media.video.onpause = () => this.#tell("state");
-    media.video.onended = () => this.#ended(media);
+    media.video.onended = () => {
+      if (this.media !== media) return;
+      this.watched.interrupt();
+      this.#tell("state");
+    };
     // Refused where a browser lets nothing play by itself: the play button still does.
     media.video.play().catch(() => this.#tell("state"));
   }
@@ -85,10 +89,15 @@ export class Clock extends EventTarget {
   /** So many frames back or on, exactly; the clip's ends meet when it loops. */
   step(frames) {
     if (!this.media?.video) return;
-    this.pause();
     const target = (this.wanted ?? this.frame) + frames;
     const count = this.media.frames;
-    this.seek(this.loop ? (target + count) % count : target);
+    this.show(this.loop ? (target + count) % count : target);
+  }
+
+  /** Stop at a frame. */
+  show(frame) {
+    this.pause();
+    this.seek(frame);
   }
 
   seek(frame) {
@@ -146,12 +155,6 @@ export class Clock extends EventTarget {
     this.watched.present(this.frame, now, { playing: this.playing && this.wanted === null, speed: this.speed });
     if (this.frame === this.wanted) this.arrived?.();
     this.#tell("frame");
-  }
-
-  #ended(media) {
-    if (this.media !== media) return;
-    this.watched.interrupt();
-    this.#tell("state");
   }
 
   async #chase() {

@@ -1,27 +1,13 @@
-/* The player's bar: buttons with their keys, and the line of frames. */
+/* The player's bar, as templates/player.html has it: buttons with their keys, and the line of frames. */
 
-import { button, el, icon, keycap, keyName, shortcut } from "./dom.js";
-import { clockTime, times } from "./words.js";
+import { el, onPress } from "./dom.js";
+import { times } from "./words.js";
 
-/** name, key, what it does, manner (those of `hold` work while they are held), what it does where one drags. */
-const BUTTONS = [
-  ["play", " ", "Play or pause"],
-  ["back", "ArrowLeft", "One frame back (also ,)"],
-  ["on", "ArrowRight", "One frame on (also .)"],
-  ["loop", "l", "Loop"],
-  ["slower", "-", "Slower"],
-  ["slow", "m", "Slow motion: whole, half, quarter speed"],
-  ["faster", "+", "Faster"],
-  ["zoom", "z", "Zoom; the wheel changes it, the pointer moves it on all players", "", "Zoom; the wheel changes it, dragging the picture moves it on all players"],
-  ["flip", "f", "Hold: swap the candidates in place", "hold"],
-  ["wipe", "w", "Wipe: one over the other, the line follows the pointer", "", "Wipe: one over the other, the line is dragged"],
-  ["original", "o", "Hold: the original in place", "hold"],
-  ["outline", "h", "Outline of the hole"],
-];
-const ICONS = { slower: "minus", faster: "plus" };
 const ALIASES = { ",": "ArrowLeft", ".": "ArrowRight", "=": "+", _: "-" };
-/** Key, words and drawing of each; the speed shows itself as a figure. */
-export const HELP = BUTTONS.map(([name, key, text, , dragged = text]) => [key, text, name === "slow" ? null : (ICONS[name] ?? name), dragged]);
+/* By which share of the picture they move the wipe's line. */
+const SLIDES = { "[": -0.05, "]": 0.05 };
+/* What works while it is held. */
+const HELD = ["flip", "original"];
 
 export class Controls {
   constructor(root, clock, view) {
@@ -35,87 +21,83 @@ export class Controls {
       slow: () => clock.slower(),
       faster: () => clock.faster(1),
       zoom: () => view.toggleZoom(),
-      wipe: () => view.toggleWipe(),
-      outline: () => view.toggleOutline(),
+      wipe: () => view.toggle("wipe"),
+      outline: () => view.toggle("outline"),
+      error: () => view.toggle("error"),
     };
-    this.buttons = new Map(BUTTONS.map((row) => [row[0], this.#button(row)]));
-    this.fill = el("div", { class: "fill" });
-    this.seen = el("div", { class: "seen" });
-    this.line = el("div", { class: "line", role: "slider", tabindex: "0", "aria-label": "Frame", "aria-valuemin": "1" }, this.seen, this.fill);
-    this.time = el("div", { class: "time" });
-    const group = (...names) => el("div", { class: `group ${names[0]}-group` }, ...names.map((name) => this.buttons.get(name)));
-    root.append(group("play", "back", "on"), this.line, this.time, group("loop"), group("slower", "slow", "faster"),
-      group("zoom", "flip", "wipe", "original", "outline"));
-    this.root = root;
+    this.buttons = Object.fromEntries([...root.querySelectorAll(".control")].map((node) => [node.name, node]));
+    for (const [name, action] of Object.entries(this.actions)) onPress(this.buttons[name], action);
+    for (const name of HELD) this.#holdable(name);
+    [this.line, this.time, this.over] = ["line", "time", "against"].map((name) => root.querySelector(`.${name}`));
+    this.over.addEventListener("change", () => {
+      view.against = view.panes[this.over.value]?.player ?? null;
+      view.place();
+      this.over.blur();
+    });
     clock.addEventListener("frame", () => this.#drawFrame());
     clock.addEventListener("state", () => this.draw());
-    this.#scrub();
+    this.line.addEventListener("input", () => clock.show(this.line.valueAsNumber - 1));
   }
 
   press(key) {
-    const row = BUTTONS.find((one) => one[1] === (ALIASES[key] ?? key));
-    if (!row || this.buttons.get(row[0]).hidden) return false;
-    if (row[3] === "hold") this.view.hold(row[0], true);
-    else if (!this.buttons.get(row[0]).disabled) this.actions[row[0]]();
+    if (this.view.wiping && SLIDES[key]) {
+      this.view.lead({ wipe: this.view.wipeAt + SLIDES[key] });
+      this.view.onchange();
+      return true;
+    }
+    const node = Object.values(this.buttons).find((one) => one.dataset.key === (ALIASES[key] ?? key));
+    if (!node || node.hidden) return false;
+    if (HELD.includes(node.name)) this.view.hold(node.name, true);
+    else this.actions[node.name]();
     return true;
   }
 
   /** A key was let go; null lets go of all. */
   release(key) {
-    for (const [name, itsKey, , manner] of BUTTONS) {
-      if (manner === "hold" && (key === null || key === itsKey)) this.view.hold(name, false);
-    }
+    for (const name of HELD) if (key === null || key === this.buttons[name].dataset.key) this.view.hold(name, false);
   }
 
   draw() {
-    const { clock, view } = this;
-    const moving = Boolean(clock.media?.video);
-    const can = view.can;
-    for (const name of ["play", "back", "on", "loop", "slower", "slow", "faster"]) this.buttons.get(name).hidden = !moving;
-    for (const name of ["flip", "wipe", "original", "outline"]) this.buttons.get(name).hidden = !can[name];
+    const { clock, view, buttons } = this;
+    const { zoom: { factor }, held } = view;
+    const moving = Boolean(clock.media?.video) && clock.media.frames > 1;
+    const can = { zoom: true, ...view.can };
+    for (const [name, node] of Object.entries(buttons)) node.hidden = !(can[name] ?? moving);
     this.line.hidden = this.time.hidden = !moving;
-    const play = this.buttons.get("play");
-    play.firstChild.replaceWith(icon(clock.playing ? "pause" : "play"));
-    this.#press("loop", clock.loop);
-    this.#press("slow", clock.speed !== 1);
-    this.buttons.get("slow").firstChild.textContent = times(clock.speed);
-    this.#press("zoom", view.zoom.factor > 1);
-    this.buttons.get("zoom").dataset.value = view.zoom.factor > 1 ? times(Math.round(view.zoom.factor * 10) / 10) : "";
-    this.#press("wipe", view.wiping);
-    this.#press("outline", view.outlineOn);
-    for (const name of ["flip", "original"]) this.#press(name, view.held.has(name));
+    const on = {
+      loop: clock.loop, slow: clock.speed !== 1, zoom: factor > 1, wipe: view.wiping, outline: view.outlineOn, error: view.errorOn,
+      flip: held.has("flip"), original: held.has("original"),
+    };
+    for (const [name, pressed] of Object.entries(on)) buttons[name].setAttribute("aria-pressed", String(pressed));
+    buttons.play.toggleAttribute("data-playing", clock.playing);
+    buttons.slow.firstElementChild.textContent = times(clock.speed);
+    buttons.zoom.dataset.value = factor > 1 ? times(Math.round(factor * 10) / 10) : "";
+    this.#drawAgainst();
     this.#drawFrame();
   }
 
-  #press(name, on) {
-    this.buttons.get(name).setAttribute("aria-pressed", String(on));
+  #drawAgainst() {
+    const { panes, wiping, against, usual } = this.view;
+    this.over.hidden = !wiping || panes.length < 3;
+    if (this.over.hidden) return;
+    const option = (label, value, selected = false) => el("option", { value, selected }, label);
+    this.over.replaceChildren(option(`over ${usual?.label ?? "the next"}`, ""), ...panes.map(({ player }, index) => (player === usual ? "" : option(`over ${player.label}`, index, player === against))));
   }
 
   #drawFrame() {
-    const { clock } = this;
-    if (!clock.media) return;
-    const last = Math.max(clock.media.frames - 1, 1);
-    this.fill.style.transform = `scaleX(${clock.frame / last})`;
-    this.seen.style.transform = `scaleX(${clock.watched.count / clock.watched.frames})`;
-    const number = clock.frame + 1;
-    this.time.textContent = `${number} / ${clock.media.frames}\u2002${clockTime(clock.seconds)}`;
+    const { media, frame, watched, seconds, playing } = this.clock;
+    if (!media) return;
+    Object.assign(this.line, { max: media.frames, value: frame + 1 });
+    this.line.style.setProperty("--played", `${(100 * frame) / Math.max(media.frames - 1, 1)}%`);
+    this.line.style.setProperty("--seen", `${(100 * watched.count) / watched.frames}%`);
+    this.time.textContent = `${frame + 1} / ${media.frames}\u2002${seconds.toFixed(2)} s`;
     // Assistive programs would read every frame aloud while it plays.
-    if (clock.playing) return;
-    this.line.setAttribute("aria-valuemax", String(clock.media.frames));
-    this.line.setAttribute("aria-valuenow", String(number));
-    this.line.setAttribute("aria-valuetext", `frame ${number} of ${clock.media.frames}`);
-  }
-
-  #button([name, key, still, manner, dragged = still]) {
-    const text = this.view.drag ? dragged : still;
-    const picture = name === "slow" ? el("span", { class: "figure" }, times(1)) : icon(ICONS[name] ?? name);
-    const facts = { class: `control ${name}`, "data-tip": `${text} [${keyName(key)}]`, "aria-label": text, "aria-keyshortcuts": shortcut(key) };
-    if (manner !== "hold") return button(facts, () => this.actions[name](), picture, keycap(key));
-    return this.#holdable(el("button", { type: "button", ...facts }, picture, keycap(key)), name);
+    if (!playing) this.line.setAttribute("aria-valuetext", `frame ${frame + 1} of ${media.frames}`);
   }
 
   /** Held by a pointer; toggled by the keyboard, which cannot hold a focused button. */
-  #holdable(node, name) {
+  #holdable(name) {
+    const node = this.buttons[name];
     node.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       node.setPointerCapture(event.pointerId);
@@ -124,24 +106,5 @@ export class Controls {
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) node.addEventListener(end, () => this.view.hold(name, false));
     node.addEventListener("contextmenu", (event) => event.preventDefault());
     node.addEventListener("click", (event) => event.detail === 0 && this.view.hold(name, !this.view.held.has(name)));
-    return node;
-  }
-
-  #scrub() {
-    let dragging = false;
-    const go = (event) => {
-      const box = this.line.getBoundingClientRect();
-      const part = Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1);
-      if (this.clock.media) this.clock.seek(Math.round(part * (this.clock.media.frames - 1)));
-    };
-    this.line.addEventListener("pointerdown", (event) => {
-      dragging = true;
-      event.preventDefault();
-      this.line.setPointerCapture(event.pointerId);
-      this.clock.pause();
-      go(event);
-    });
-    this.line.addEventListener("pointermove", (event) => dragging && go(event));
-    for (const end of ["pointerup", "pointercancel"]) this.line.addEventListener(end, () => (dragging = false));
   }
 }

@@ -7,14 +7,21 @@ const HALO = [[0, 0], [-2, 0], [2, 0], [0, -2], [0, 2], [-1, -1], [1, 1], [-1, 1
 /**
  * Draw a tile of the stage over the whole of a canvas.
  * `zoom`: {factor, x, y}, the window's place between 0 and 1. `over`: {tile, at}, another tile right of the line `at` (0 to 1).
+ * `less`: a tile from which the difference is drawn, four times as strong.
  */
-export function drawTile(canvas, stage, tile, { zoom, over = null, outline = null }) {
+export function drawTile(canvas, stage, tile, { zoom, over = null, outline = null, less = null }) {
   const pen = canvas.getContext("2d", { alpha: false });
   pen.imageSmoothingEnabled = zoom.factor < NEAREST_FROM;
   pen.imageSmoothingQuality = "medium";
   pen.globalCompositeOperation = "source-over";
   blit(pen, canvas, stage, seen(tile, zoom), 0);
   if (over) blit(pen, canvas, stage, seen(over.tile, zoom), over.at);
+  if (less) {
+    pen.globalCompositeOperation = "difference";
+    blit(pen, canvas, stage, seen(less, zoom), 0);
+    pen.globalCompositeOperation = "lighter";
+    for (let doubling = 0; doubling < 2; doubling += 1) pen.drawImage(canvas, 0, 0);
+  }
   if (outline) {
     const window = seen({ ...outline.tile, x: 0, y: 0 }, zoom);
     pen.globalCompositeOperation = "multiply";
@@ -23,7 +30,14 @@ export function drawTile(canvas, stage, tile, { zoom, over = null, outline = nul
     blit(pen, canvas, outline.line, window, 0);
     pen.globalCompositeOperation = "source-over";
   }
-  if (over) rule(pen, canvas, over.at);
+  if (over) {
+    const width = Math.max(2, Math.round(canvas.width / 400));
+    const x = Math.round(over.at * canvas.width);
+    pen.fillStyle = "rgba(0, 0, 0, 0.55)";
+    pen.fillRect(x - width, 0, 2 * width, canvas.height);
+    pen.fillStyle = "#fff";
+    pen.fillRect(x - width / 2, 0, width, canvas.height);
+  }
 }
 
 /** The part of a tile inside the zoomed window. */
@@ -41,15 +55,6 @@ function blit(pen, canvas, source, window, from) {
   );
 }
 
-function rule(pen, canvas, at) {
-  const width = Math.max(2, Math.round(canvas.width / 400));
-  const x = Math.round(at * canvas.width);
-  pen.fillStyle = "rgba(0, 0, 0, 0.55)";
-  pen.fillRect(x - width, 0, 2 * width, canvas.height);
-  pen.fillStyle = "#fff";
-  pen.fillRect(x - width / 2, 0, width, canvas.height);
-}
-
 /** White lines on black become a coloured line with a dark rim, to be seen on any picture. */
 export class Outline {
   constructor(tile) {
@@ -58,28 +63,51 @@ export class Outline {
   }
 
   update(stage) {
-    const { width, height } = this.tile;
-    const raw = this.raw.getContext("2d", { alpha: false });
-    raw.fillStyle = "#fff";
-    raw.globalCompositeOperation = "source-over";
-    raw.drawImage(stage, this.tile.x, this.tile.y, width, height, 0, 0, width, height);
-    raw.globalCompositeOperation = "difference";
-    raw.fillRect(0, 0, width, height);
-
-    const halo = this.halo.getContext("2d", { alpha: false });
-    halo.globalCompositeOperation = "source-over";
-    halo.fillStyle = "#fff";
-    halo.fillRect(0, 0, width, height);
+    const [raw, halo, line] = [this.raw, this.halo, this.line].map((one) => one.getContext("2d", { alpha: false }));
+    copy(raw, "source-over", stage, this.tile);
+    flood(raw, "difference", "#fff");
+    flood(halo, "source-over", "#fff");
     halo.globalCompositeOperation = "multiply";
     for (const [x, y] of HALO) halo.drawImage(this.raw, x, y);
-
-    const line = this.line.getContext("2d", { alpha: false });
-    line.globalCompositeOperation = "source-over";
-    line.drawImage(stage, this.tile.x, this.tile.y, width, height, 0, 0, width, height);
-    line.globalCompositeOperation = "multiply";
-    line.fillStyle = LINE_COLOUR;
-    line.fillRect(0, 0, width, height);
+    copy(line, "source-over", stage, this.tile);
+    flood(line, "multiply", LINE_COLOUR);
   }
+}
+
+/** Lays patches over the original: of `tiles` that show nothing outside the mask, on a sheet that saves its bytes for what differs. */
+export class Patches {
+  /** Tiles of one size; the mask is white where patches are seen. */
+  constructor({ mask, original, tiles }) {
+    Object.assign(this, { mask, original, tiles });
+    this.around = buffer(mask.width, mask.height);
+  }
+
+  lay(stage) {
+    // The original, black inside the mask.
+    const around = this.around.getContext("2d", { alpha: false });
+    flood(around, "source-over", "#fff");
+    copy(around, "difference", stage, this.mask);
+    copy(around, "multiply", stage, this.original);
+    const pen = stage.getContext("2d");
+    for (const tile of this.tiles) {
+      copy(pen, "multiply", stage, this.mask, tile);
+      pen.globalCompositeOperation = "lighter";
+      pen.drawImage(this.around, tile.x, tile.y);
+    }
+    pen.globalCompositeOperation = "source-over";
+  }
+}
+
+/** Draw a tile of the stage to a place, by default the beginning. */
+function copy(pen, mode, stage, { x, y, width, height }, to = { x: 0, y: 0 }) {
+  pen.globalCompositeOperation = mode;
+  pen.drawImage(stage, x, y, width, height, to.x, to.y, width, height);
+}
+
+function flood(pen, mode, colour) {
+  pen.globalCompositeOperation = mode;
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, pen.canvas.width, pen.canvas.height);
 }
 
 /** A picture to draw on that is in no page. */

@@ -67,8 +67,8 @@ class Report {
     clearTimeout(this.timer);
     this.timer = null;
     const { player, props } = this;
-    if (!player.shown || !player.watched) return;
-    const { count, frames, dropped, plays, stuttered, complete } = player.watched;
+    if (!player.shown || !player.clock.watched) return;
+    const { count, frames, dropped, plays, stuttered, complete } = player.clock.watched;
     const watched = { watched_frames: count, frames, dropped_frames: dropped, plays, stuttered, complete };
     props.value = { ...props.value, watched };
     if (!complete || this.whole === player.shown) return;

@@ -1,6 +1,6 @@
 /* One listener for all keys. Fields keep theirs, but for a player's line of frames; modifiers and repeats are not ours. */
 
-const TEXT_FIELDS = "input:not(.scrub), textarea, select, [contenteditable='true']";
+const TEXT_FIELDS = "input:not([type='range']), textarea, select, [contenteditable='true']";
 const STEPS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", ",", "."]);
 
 /**

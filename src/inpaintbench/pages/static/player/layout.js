@@ -9,12 +9,12 @@ const READABLE = 240;
 const TOO_NARROW = 0.9;
 
 /**
- * Rectangles of `candidates` and then `references` players of `aspect` (width / height) in a box, CSS pixels.
+ * Rectangles of `candidates` and then `references` players of `aspect` (width / height) in a box, CSS pixels; rows hold multiples of `group`.
  * `caption` is added to the height of each. `natural` is the width of a player's picture in its own pixels.
  */
-export function fit({ width, height, aspect, candidates, references, gap, caption, natural }) {
+export function fit({ width, height, aspect, candidates, references, gap, caption, natural, group = 1 }) {
   let best = null;
-  for (let columns = 1; columns <= candidates; columns += 1) {
+  for (let columns = Math.min(group, candidates); columns <= candidates; columns += group) {
     for (const ratio of references ? RATIOS : [0]) {
       for (const place of references ? ["below", "beside"] : ["alone"]) {
         const plan = { columns, ratio, place, candidates, references, aspect, gap, caption };

@@ -1,13 +1,13 @@
 /* Files: fetched whole, some of them long before their turn; decoded to the first frame before they are needed; drawn once a frame
    into one canvas. */
 
-import { buffer } from "./drawing.js";
+import { buffer, Patches } from "./drawing.js";
 
 const RETRY_MS = 1500;
 const DECODE_MS = 4000;
 
 export class Media {
-  /** `file`: a `Fetched`. `parking`: a node of the page that holds the hidden video element; some browsers decode nothing outside a
+  /** `file`: a `Fetched`; null where the page has the file inside or beside it. `parking`: a node of the page that holds the hidden video element; some browsers decode nothing outside a
       page. */
   constructor(spec, file, parking) {
     this.spec = spec;
@@ -16,6 +16,7 @@ export class Media {
     this.fps = spec.fps > 0 ? spec.fps : 25;
     this.stage = buffer(spec.width, spec.height);
     this.pen = this.stage.getContext("2d", { alpha: false });
+    this.patches = spec.patches ? new Patches(spec.patches) : null;
     this.state = "loading";
     this.fresh = false;
     this.gone = false;
@@ -28,6 +29,7 @@ export class Media {
   /** Copy what the video shows now to the stage: the only place where the video itself is read. */
   capture() {
     this.pen.drawImage(this.video, 0, 0, this.spec.width, this.spec.height);
+    this.patches?.lay(this.stage);
   }
 
   /** Back to the first frame, so that the clip can be shown again at once. */
@@ -55,7 +57,7 @@ export class Media {
   }
 
   async #load(file, parking) {
-    const blob = await file.blob;
+    const blob = await (file ? file.blob : inside(this.spec.url));
     if (this.still) {
       const picture = await createImageBitmap(blob);
       this.pen.drawImage(picture, 0, 0, this.spec.width, this.spec.height);
@@ -68,15 +70,13 @@ export class Media {
   }
 
   async #decode(blob, parking) {
-    this.address = URL.createObjectURL(blob);
+    this.address = blob ? URL.createObjectURL(blob) : null;
     const video = document.createElement("video");
-    Object.assign(video, { muted: true, defaultMuted: true, playsInline: true, preload: "auto", disablePictureInPicture: true });
-    video.setAttribute("playsinline", "");
-    video.setAttribute("tabindex", "-1");
+    Object.assign(video, { muted: true, defaultMuted: true, playsInline: true, preload: "auto", disablePictureInPicture: true, tabIndex: -1 });
     this.video = video;
     parking.append(video);
     const decoded = once(video, "loadeddata", DECODE_MS);
-    video.src = this.address;
+    video.src = this.address ?? this.spec.url;
     await decoded;
     if (video.error) throw new Error(video.error.message || "the browser cannot decode it");
     // Without this some browsers hold no picture of a video that never played.
@@ -84,6 +84,13 @@ export class Media {
     if (video.readyState < 2) throw new Error("the browser decoded no picture");
     this.capture();
   }
+}
+
+/** What an address holds itself, as some browsers seek in no such address; null for a file beside the page. */
+function inside(address) {
+  if (!address.startsWith("data:")) return null;
+  const bytes = Uint8Array.from(atob(address.slice(address.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+  return new Blob([bytes], { type: "video/mp4" });
 }
 
 /** A file on its way or here: tried again until the server gives or refuses it. */
@@ -114,7 +121,7 @@ class Fetched {
       } catch (error) {
         if (error instanceof Refusal || this.gone.signal.aborted) throw error;
       }
-      await soon();
+      await first([[window, "online"]], RETRY_MS); // a while, or the network coming back
     }
   }
 }
@@ -135,7 +142,7 @@ export class Shelf {
     if (!media || media.state === "broken") {
       media?.release();
       if (media) this.#letGo(spec.url);
-      media = new Media(spec, this.#file(spec.url), this.parking);
+      media = new Media(spec, spec.own ? null : this.#file(spec.url), this.parking);
       this.held.set(spec.url, media);
     }
     return media;
@@ -182,29 +189,13 @@ export class Shelf {
 }
 
 /** Wait for an event of a video, an error, or so long. */
-function once(video, name, milliseconds) {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds);
-    function done() {
-      clearTimeout(timer);
-      video.removeEventListener(name, done);
-      video.removeEventListener("error", done);
-      resolve();
-    }
-    video.addEventListener(name, done);
-    video.addEventListener("error", done);
-  });
-}
+const once = (video, name, milliseconds) => first([[video, name], [video, "error"]], milliseconds);
 
-/** A while, or the network coming back. */
-function soon() {
+/** Wait for the first of some events, or so many milliseconds; then listen no longer. */
+function first(events, milliseconds) {
   return new Promise((resolve) => {
-    const timer = setTimeout(done, RETRY_MS);
-    function done() {
-      clearTimeout(timer);
-      window.removeEventListener("online", done);
-      resolve();
-    }
-    window.addEventListener("online", done);
+    const signal = AbortSignal.timeout(milliseconds);
+    for (const [target, name] of events) target.addEventListener(name, resolve, { once: true, signal });
+    signal.addEventListener("abort", resolve);
   });
 }

@@ -2,35 +2,32 @@
 
 import { Clock } from "./clock.js";
 import { Controls } from "./controls.js";
-import { el } from "./dom.js";
 import { Shelf } from "./media.js";
 import { View } from "./view.js";
 
 /** Events: `start` (the first picture is there and it plays), `broken` (the file cannot be played), `change` (zoom, wipe, outline,
     what is held). */
 export class Player extends EventTarget {
-  /** Draw into `root`. `onpick(place)`: the name of a candidate that has a key was clicked. `drag`: zoom and wipe stay but for drags. */
-  constructor(root, { onpick = () => undefined, drag = false } = {}) {
+  /** Draw into `root`, as templates/player.html has it. `onpick(place)`: the name of a candidate that has a key was clicked. `drag`: zoom and wipe stay but for drags;
+      `scrolls`: the wheel over what is not zoomed is the page's. */
+  constructor(root, { onpick = () => undefined, drag = false, scrolls = false } = {}) {
     super();
-    const parts = ["players", "controls", "parking"].map((name) => el("div", { class: name }));
-    root.replaceChildren(...parts);
-    [this.area, this.root] = [parts[0], root];
-    parts[2].setAttribute("aria-hidden", "true");
+    root.replaceChildren(document.querySelector(".player-parts").content.cloneNode(true));
+    const [area, controls, parking] = root.children;
+    Object.assign(this, { root, area });
     this.clock = new Clock();
-    this.shelf = new Shelf(parts[2]);
-    this.view = new View(parts[0], this.clock, { onpick, drag, onchange: () => this.#changed() });
-    this.bar = new Controls(parts[1], this.clock, this.view);
+    this.shelf = new Shelf(parking);
+    this.view = new View(area, this.clock, { onpick, drag, scrolls, onchange: () => this.#changed() });
+    this.bar = new Controls(controls, this.clock, this.view);
     this.shown = null;
-  }
-
-  /** What was watched of the clip that plays; null before its first picture. */
-  get watched() {
-    return this.clock.watched;
+    /* Whether what is shown plays as soon as it is there. */
+    this.eager = true;
   }
 
   /**
-   * Play `shown` from its start: {media, players, outline}. `keyOf`: place -> the key beside a candidate's name. `seen`: a record of
-   * the same clip to go on from. `start` is told at once where the first picture is there already.
+   * Play `shown` from its start: {media, players, outline}, with `centres`, the middle of the hole at each frame as shares, which a
+   * zoomed window follows, and `errors` where these may be seen. `keyOf`: place -> the key beside a candidate's name. `seen`: a record
+   * of the same clip to go on from. `start` is told at once where the first picture is there already.
    */
   show(shown, { keyOf = new Map(), seen = null } = {}) {
     this.shown = shown;
@@ -53,7 +50,7 @@ export class Player extends EventTarget {
 
   /** Use a key; says whether it was one of ours. */
   press(key) {
-    return key === "t" ? this.view.nextTab() : this.bar.press(key);
+    return key === "t" ? this.view.tabs.go(1, { round: true }) : this.bar.press(key);
   }
 
   /** A key was let go; null lets go of all. */
@@ -64,7 +61,7 @@ export class Player extends EventTarget {
   #play(media, seen) {
     delete this.root.dataset.loading;
     const plays = media.state === "ready";
-    if (plays) this.clock.start(media, seen);
+    if (plays) this.clock.start(media, seen, { playing: this.eager });
     this.dispatchEvent(new Event(plays ? "start" : "broken"));
     this.bar.draw();
   }

@@ -26,7 +26,11 @@ export function pointers(area, view, { onswipe }) {
     const { zoom } = view;
     if (box) grip = { box, line: view.wiping && (zoom.factor === 1 || Math.abs(at - view.wipeAt) * box.width < GRIP_PIXELS) };
     if (grip?.line) view.lead({ wipe: (clientX - grip.box.left) / grip.box.width });
-    else if (!box && grip && zoom.factor > 1) view.lead({ x: zoom.x - (clientX - grip.clientX) / grip.box.width / (zoom.factor - 1), y: zoom.y - (clientY - grip.clientY) / grip.box.height / (zoom.factor - 1) });
+    else if (!box && grip && zoom.factor > 1) {
+      Object.assign(zoom, view.window);
+      view.following = false;
+      view.lead({ x: zoom.x - (clientX - grip.clientX) / grip.box.width / (zoom.factor - 1), y: zoom.y - (clientY - grip.clientY) / grip.box.height / (zoom.factor - 1) });
+    }
     Object.assign(grip ?? {}, { clientX, clientY });
   };
   const spread = () => {
@@ -52,25 +56,21 @@ export function pointers(area, view, { onswipe }) {
   for (const name of ["pointerup", "pointercancel"]) {
     window.addEventListener(name, (event) => {
       if (name === "pointerup" && stroke?.pointerId === event.pointerId) {
-        turn(stroke, event, onswipe);
+        const [right, down] = [event.clientX - stroke.clientX, event.clientY - stroke.clientY];
+        const quick = event.timeStamp - stroke.timeStamp < SWIPE.milliseconds;
+        if (quick && Math.abs(right) > SWIPE.pixels && Math.abs(right) > 2 * Math.abs(down)) onswipe(right < 0 ? 1 : -1);
         // A stroke is no tap: the next touch does not make it a double one.
-        if (Math.hypot(event.clientX - stroke.clientX, event.clientY - stroke.clientY) > DOUBLE_TAP.pixels) tapped.at = 0;
+        if (Math.hypot(right, down) > DOUBLE_TAP.pixels) tapped.at = 0;
       }
       touches.delete(event.pointerId);
       pinch = stroke = grip = null;
     });
   }
   const wheel = (event) => {
-    if (!inside(event) || event.ctrlKey) return;
+    if (!inside(event) || event.ctrlKey || (view.scrolls && view.zoom.factor === 1)) return;
     event.preventDefault();
     follow(event);
     view.zoomTo(view.zoom.factor * Math.exp(-Math.max(-120, Math.min(120, event.deltaY)) / 300));
   };
   area.addEventListener("wheel", wheel, { passive: false });
-}
-
-function turn(from, to, onswipe) {
-  const [right, down] = [to.clientX - from.clientX, to.clientY - from.clientY];
-  const quick = to.timeStamp - from.timeStamp < SWIPE.milliseconds;
-  if (quick && Math.abs(right) > SWIPE.pixels && Math.abs(right) > 2 * Math.abs(down)) onswipe(right < 0 ? 1 : -1);
 }

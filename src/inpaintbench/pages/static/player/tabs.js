@@ -7,43 +7,32 @@ export class Tabs {
   constructor(onchange) {
     this.onchange = onchange;
     this.node = el("div", { class: "tabs", role: "group", "aria-label": "Players", hidden: true });
-    this.buttons = [];
     this.chosen = 0;
-  }
-
-  get shown() {
-    return !this.node.hidden;
   }
 
   /** One tab for the candidates together, one for each of the references; both by their labels. */
   of(references, candidates) {
-    this.chosen = 0;
     const names = [candidatesSaid(candidates), ...references];
-    this.buttons = names.map((name, index) => button({ class: "tab" }, () => this.#choose(index), name));
-    this.node.replaceChildren(...this.buttons, keycap("t"));
-    this.#mark();
-  }
-
-  show(shown) {
-    this.node.hidden = !shown;
+    this.node.replaceChildren(...names.map((name, place) => button({ class: "tab" }, () => this.#choose(place), name)), keycap("t"));
+    this.count = names.length;
+    this.#mark(0);
   }
 
   /** So many tabs on; from the last to the first when `round`. Says whether there are tabs. */
   go(steps, { round = false } = {}) {
-    if (!this.shown) return false;
-    const count = this.buttons.length;
+    if (this.node.hidden) return false;
     const wanted = this.chosen + steps;
-    this.#choose(round ? (wanted + count) % count : Math.min(Math.max(wanted, 0), count - 1));
+    this.#choose(round ? (wanted + this.count) % this.count : Math.min(Math.max(wanted, 0), this.count - 1));
     return true;
   }
 
-  #choose(index) {
-    this.chosen = index;
-    this.#mark();
+  #choose(place) {
+    this.#mark(place);
     this.onchange();
   }
 
-  #mark() {
-    this.buttons.forEach((node, index) => node.setAttribute("aria-pressed", String(index === this.chosen)));
+  #mark(place) {
+    this.chosen = place;
+    this.node.querySelectorAll("button").forEach((node, at) => node.setAttribute("aria-pressed", String(at === place)));
   }
 }

@@ -1,12 +1,14 @@
 /* The players of a card: their places, captions, and what each shows. */
 
 import { drawTile, Outline } from "./drawing.js";
-import { el, keycap } from "./dom.js";
+import { breakable, el, keycap } from "./dom.js";
 import { fit } from "./layout.js";
 import { pointers } from "./pointers.js";
 import { Tabs } from "./tabs.js";
 
 const CAPTION = 24;
+/* Where a name would be cut, all go on in further lines, up to this height. */
+const MOST_CAPTION = 64;
 const MOST_ZOOM = 16;
 /* Screens narrower than this may have tabs, whose row is TABS high; CSS pixels. */
 const NARROW = 600;
@@ -17,8 +19,8 @@ const MAIN_ROLES = new Set(["candidate", "clip"]);
 
 export class View {
   /** `onpick(place)`: a candidate's name was clicked. */
-  constructor(area, clock, { onpick, onchange, drag = false }) {
-    Object.assign(this, { area, clock, onpick, onchange, drag });
+  constructor(area, clock, { onpick, onchange, drag = false, scrolls = false }) {
+    Object.assign(this, { area, clock, onpick, onchange, drag, scrolls });
     this.panes = [];
     this.card = null;
     this.keyOf = new Map();
@@ -26,13 +28,14 @@ export class View {
     this.lastFactor = 3;
     this.wipeAt = 0.5;
     this.outlineOn = false;
+    this.errorOn = false;
     this.held = new Set();
     this.wiping = false;
     /* Called when the players were placed; the smallest candidate that is shown: {width, scale}, CSS pixels, and of a proxy's. */
     this.onplaced = () => {};
     this.mainSize = null;
     clock.addEventListener("frame", () => this.draw());
-    new ResizeObserver(() => this.place()).observe(area);
+    new ResizeObserver(() => this.#anew()).observe(area);
     this.tabs = new Tabs(() => this.place());
     pointers(area, this, { onswipe: (steps) => this.zoom.factor === 1 && !this.wiping && this.tabs.go(steps) });
   }
@@ -41,21 +44,27 @@ export class View {
   show(card, keyOf) {
     Object.assign(this, { card, keyOf });
     this.held.clear();
-    this.wiping = false;
+    this.wiping = this.following = false;
+    this.against = null; // the player that the wipe lies over, where it is no usual one
     this.zoom = { factor: 1, x: 0.5, y: 0.5 };
     const main = card.players.filter((one) => MAIN_ROLES.has(one.role));
     const others = card.players.filter((one) => !MAIN_ROLES.has(one.role));
     const ordered = main.length ? [...main].sort((one, two) => (one.place ?? 0) - (two.place ?? 0)).concat(others) : others;
     this.mainCount = main.length || others.length;
     this.panes = ordered.map((player, index) => this.#pane(player, index < this.mainCount, keyOf));
-    // A player alone needs no name.
-    this.captionHeight = this.panes.length > 1 ? CAPTION : 0;
-    for (const pane of this.panes) pane.caption.hidden = !this.captionHeight;
     this.original = ordered.find((one) => one.role === "original") ?? null;
     this.outline = card.outline ? new Outline(card.outline) : null;
     const labels = ordered.map((player) => player.label);
     this.tabs.of(labels.slice(this.mainCount), labels.slice(0, this.mainCount));
     this.area.replaceChildren(this.tabs.node, ...this.panes.map((pane) => pane.node));
+    this.#anew();
+  }
+
+  /** Lay out with captions of one line, where that will do. A player alone needs no name. */
+  #anew() {
+    this.captionHeight = this.panes.length > 1 ? CAPTION : 0;
+    for (const pane of this.panes) pane.caption.hidden = !this.captionHeight;
+    this.area.classList.remove("long-names");
     this.place();
   }
 
@@ -66,11 +75,6 @@ export class View {
     this.area.replaceChildren();
   }
 
-  /** The next of the tabs that narrow screens have; false where there are none. */
-  nextTab() {
-    return this.tabs.shown && this.tabs.go(1, { round: true });
-  }
-
   get can() {
     const mains = this.panes.slice(0, this.mainCount);
     const comparable = mains.length > 1 || (Boolean(this.original) && mains[0]?.player !== this.original);
@@ -79,6 +83,7 @@ export class View {
       wipe: comparable,
       original: Boolean(this.original) && mains[0]?.player !== this.original,
       outline: Boolean(this.outline),
+      error: Boolean(this.original && this.card?.errors),
     };
   }
 
@@ -91,21 +96,17 @@ export class View {
     this.onchange();
   }
 
-  toggleWipe() {
-    if (!this.can.wipe) return;
-    this.wiping = !this.wiping;
+  /** Turn the wipe, the outline or the error on, or off. */
+  toggle(what) {
+    const state = { wipe: "wiping", outline: "outlineOn", error: "errorOn" }[what];
+    if (!this.can[what]) return;
+    this[state] = !this[state];
     this.place();
     this.onchange();
   }
 
-  toggleOutline() {
-    if (!this.can.outline) return;
-    this.outlineOn = !this.outlineOn;
-    this.draw();
-    this.onchange();
-  }
-
   toggleZoom() {
+    this.following = true;
     this.zoomTo(this.zoom.factor > 1 ? 1 : this.lastFactor);
   }
 
@@ -117,15 +118,34 @@ export class View {
     this.onchange();
   }
 
+  /** The part of each player that is seen: it follows the hole, where its way is known, until somebody drags it. */
+  get window() {
+    const { factor } = this.zoom;
+    const middle = factor > 1 ? this.follows : null;
+    if (!middle) return this.zoom;
+    const [x, y] = middle.map((share) => Math.min(Math.max((share - 0.5 / factor) / (1 - 1 / factor), 0), 1));
+    return { factor, x, y };
+  }
+
+  /** What the wipe lies over where nobody chose; of several results without an original each over the next. */
+  get usual() {
+    return this.mainCount === 2 ? this.panes[1].player : this.original;
+  }
+
+  /** The middle that the window keeps to, where it does. */
+  get follows() {
+    return this.following ? this.card?.centres?.[this.clock.frame] : null;
+  }
+
   /** Light up the candidate that a button stands for; null for none. */
   point(place) {
     for (const pane of this.panes) pane.node.classList.toggle("pointed", place !== null && pane.player.place === place);
   }
 
   place() {
-    if (!this.card) return;
+    if (!this.card || matchMedia("print").matches) return this.draw(); // paper has its own places
     const box = this.area.getBoundingClientRect();
-    const alone = this.wiping && this.mainCount === 2;
+    const alone = this.wiping && this.mainCount === 2 && !this.against;
     const main = this.panes.slice(0, this.mainCount).filter((pane, index) => !(alone && index === 1));
     const others = this.panes.slice(this.mainCount);
     const together = this.#fit(box, main.length, others.length, 0);
@@ -133,11 +153,20 @@ export class View {
     // References beside the candidates, unless these would have to shrink much for them or nothing could be seen on them.
     const cramped = () => !together.length || together[0].width < WORTH_TABS * apart[0].width || together.at(-1).width < LEAST_REFERENCE;
     const tabbed = apart.length > 0 && cramped();
-    this.tabs.show(tabbed);
+    this.tabs.node.hidden = !tabbed;
     const shown = !tabbed ? [...main, ...others] : this.tabs.chosen ? [others[this.tabs.chosen - 1]] : main;
     const rectangles = !tabbed ? together : this.tabs.chosen ? this.#fit(box, 1, 0, TABS) : apart;
     for (const pane of this.panes) pane.node.hidden = !shown.includes(pane) || !rectangles.length;
     shown.forEach((pane, index) => rectangles[index] && size(pane, rectangles[index], this.captionHeight));
+    // Higher captions leave less for the pictures, whose width breaks names into more lines.
+    const lines = Math.min(Math.max(...this.panes.map(({ name }) => name.scrollHeight)), MOST_CAPTION);
+    const cut = this.captionHeight === CAPTION && this.panes.some(({ name }) => name.scrollWidth > name.clientWidth);
+    if (cut || (this.captionHeight && lines > this.captionHeight)) {
+      this.area.classList.add("long-names");
+      this.captionHeight = Math.max(this.captionHeight + 1, lines);
+      this.area.style.setProperty("--caption", `${this.captionHeight}px`);
+      return this.place();
+    }
     // Beside a reference's tab the candidates are not shown; what they were before still counts.
     if (!tabbed || !this.tabs.chosen) this.mainSize = smallest(main, rectangles, this.captionHeight);
     this.onplaced();
@@ -149,7 +178,7 @@ export class View {
     const { width, height } = this.panes[0].player;
     const gap = box.width < NARROW ? 6 : 12;
     const room = { width: box.width, height: box.height - top, aspect: width / height, natural: width, gap, caption: this.captionHeight };
-    return fit({ ...room, candidates, references }).map((one) => ({ ...one, y: one.y + top }));
+    return fit({ ...room, candidates, references, group: this.card.group }).map((one) => ({ ...one, y: one.y + top }));
   }
 
   draw() {
@@ -158,13 +187,14 @@ export class View {
     const outline = this.outlineOn && this.outline;
     if (outline) outline.update(stage);
     this.panes.forEach((pane, index) => {
-      if (pane.node.hidden) return;
+      if (pane.node.hidden && !matchMedia("print").matches) return; // paper has no tabs
       const [player, over] = this.#contents(pane, index);
-      const options = { zoom: this.zoom, outline: outline || null };
+      const options = { zoom: this.window, outline: outline || null, less: this.errorOn && this.can.error && index < this.mainCount ? this.original : null };
       if (over) options.over = { tile: over, at: this.wipeAt };
       drawTile(pane.canvas, stage, player, options);
       const label = over ? `${player.label} | ${over.label}` : player.label;
-      if (pane.name.textContent !== label) pane.name.textContent = label;
+      if (pane.name.title !== label) pane.name.replaceChildren(breakable(label));
+      pane.name.title = label;
       pane.node.classList.toggle("swapped", player !== pane.player);
     });
   }
@@ -176,13 +206,14 @@ export class View {
     const next = (number) => this.panes[(number + 1) % this.mainCount].player;
     const shown = this.held.has("flip") ? next(index) : pane.player;
     if (!this.wiping) return [shown, null];
+    if (this.against) return [shown, this.against === shown ? null : this.against];
     if (this.mainCount === 2) return [shown, shown === pane.player ? next(index) : pane.player];
     return [shown, this.original ?? next(index)];
   }
 
   #pane(player, main, keyOf) {
-    const canvas = el("canvas", { role: "img", "aria-label": player.label });
-    const name = el("span", { class: "name" }, player.label);
+    const canvas = el("canvas", { width: player.width, height: player.height, role: "img", "aria-label": player.label });
+    const name = el("span", { class: "name", title: player.label }, breakable(player.label));
     const key = main && player.place !== null ? keyOf.get(player.place) : undefined;
     const caption = el("div", { class: "caption" }, name, key ? keycap(key) : null);
     const node = el("figure", { class: `pane ${main ? "main" : "reference"}`, "data-role": player.role, "data-place": player.place }, caption, canvas);

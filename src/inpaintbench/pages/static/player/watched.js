@@ -6,15 +6,9 @@ const GAP_MS = 150;
 export class Watched {
   /** `seen`: a record of the same clip to go on from (an answer that was taken back). */
   constructor(frames, fps, seen = null) {
-    this.frames = frames;
-    this.fps = fps;
+    Object.assign(this, { frames, fps, advanced: 0, expected: 0, dropped: 0, longestGap: 0, last: null });
     this.seen = seen ? seen.slice() : new Uint8Array(frames);
     this.count = this.seen.reduce((sum, one) => sum + one, 0);
-    this.advanced = 0;
-    this.expected = 0;
-    this.dropped = 0;
-    this.longestGap = 0;
-    this.last = null;
   }
 
   /** Frame `frame` is on the screen since `now` (ms); `playing` when the clock brought it, not a step. */

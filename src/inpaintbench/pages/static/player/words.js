@@ -12,5 +12,3 @@ export function times(factor) {
   const fractions = { 0.125: "⅛", 0.25: "¼", 0.5: "½", 0.75: "¾" };
   return `${fractions[factor] ?? Math.round(factor * 100) / 100}×`;
 }
-
-export const clockTime = (seconds) => `${seconds.toFixed(2)} s`;

@@ -13,11 +13,11 @@ POSE_READERS: Catalogue[type[PoseReader]] = Catalogue(
     "pose reader",
     {
         "bbc_pose": "inpaintbench.wings.chalearn.annotated_people.matlab:BbcPoseReader",
-        "coco": "inpaintbench.wings.chalearn.annotated_people.coco:CocoReader",
+        "coco": "inpaintbench.wings.chalearn.annotated_people.plain:CocoReader",
         "flic": "inpaintbench.wings.chalearn.annotated_people.matlab:FlicReader",
         "lsp": "inpaintbench.wings.chalearn.annotated_people.matlab:LspReader",
         "mpii": "inpaintbench.wings.chalearn.annotated_people.matlab:MpiiReader",
-        "synchronic": "inpaintbench.wings.chalearn.annotated_people.synchronic:SynchronicReader",
+        "synchronic": "inpaintbench.wings.chalearn.annotated_people.plain:SynchronicReader",
     },
     base="inpaintbench.wings.chalearn.annotated_people.base:PoseReader",
 )

@@ -246,12 +246,7 @@ def master(finger: Finger, *, backend: Backend = "auto") -> Picture:
 
     All backends give the same bytes. Errors: those of ``grow``.
     """
-    grown = grow(*_seeds(finger), bank(finger.pixels_per_inch), backend=backend)
-    return np.where(grown, np.uint8(0), np.uint8(255))
-
-
-def _seeds(finger: Finger) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]]:
-    """Kernel of every pixel, and the squares that ridges grow from, drawn uniformly over the canvas; ``[H, W]`` both."""
+    # Kernel of every pixel, and the squares that ridges grow from, drawn uniformly over the canvas; `[H, W]` both.
     numbers = kernel_numbers(orientation(finger), ridge_period(finger), pixels_per_inch=finger.pixels_per_inch)
     rng = item_rng(finger.seed, "ridge points", "")
     scale = finger.pixels_per_inch / REFERENCE_PIXELS_PER_INCH
@@ -263,7 +258,8 @@ def _seeds(finger: Finger) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_]
     columns = rng.integers(margin, finger.width - margin - side, count, endpoint=True)
     offsets = np.arange(side)
     points[rows[:, None, None] + offsets[:, None], columns[:, None, None] + offsets] = True
-    return numbers, points
+    grown = grow(numbers, points, bank(finger.pixels_per_inch), backend=backend)
+    return np.where(grown, np.uint8(0), np.uint8(255))
 
 
 def orientation(finger: Finger) -> FloatArray:

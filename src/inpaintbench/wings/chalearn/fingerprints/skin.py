@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.ndimage import map_coordinates
 
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.wings.chalearn.fingerprints.fields import (
     DoubleArray,
     Field,
@@ -25,6 +25,8 @@ from inpaintbench.wings.chalearn.fingerprints.fields import (
 )
 from inpaintbench.wings.chalearn.fingerprints.master import LARGEST_ANGLE, orientation_at
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger, Impression, Point, Print
+
+ndimage = lazily("scipy.ndimage")
 
 # Half axes (x, y) of the ellipse that does not move, pixels at 500 per inch.
 STILL_HALF_AXES = (40.0, 33.0)
@@ -130,7 +132,7 @@ def origins_in_truth(print_: Print) -> Field:
     x, y = origins(Skin.of(print_.finger, print_.impression))
     height, width = x.shape
     back = x - np.arange(width, dtype=np.float32), y - np.arange(height, dtype=np.float32)[:, None]
-    back_x, back_y = (map_coordinates(values, [rows, columns], order=1, mode="nearest") for values in back)
+    back_x, back_y = (ndimage.map_coordinates(values, [rows, columns], order=1, mode="nearest") for values in back)
     return columns + back_x, rows + back_y
 
 

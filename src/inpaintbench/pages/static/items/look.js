@@ -2,22 +2,22 @@
 
 import { el } from "../player/dom.js";
 import { Player } from "../player/player.js";
-import { Curves } from "../items/charts.js";
+import { Curves } from "./charts.js";
 import { get, set } from "./state.js";
 
 export class Look {
   constructor(room, curves, { told }) {
     this.player = new Player(room, { drag: true });
     this.told = told;
-    this.curves = new Curves(curves, (frame) => { this.player.clock.pause(); this.player.clock.seek(frame); });
+    this.curves = new Curves(curves, (frame) => this.player.clock.show(frame));
     this.address = "";
     const { player } = this;
-    player.addEventListener("start", () => this.#begin());
+    player.addEventListener("start", () => this.restore());
     player.addEventListener("broken", () => told("This film does not play here."));
     player.addEventListener("change", () => this.#tell());
     player.clock.addEventListener("frame", () => { this.curves.at(player.clock.frame); if (!player.clock.playing) this.#tell(); });
     player.clock.addEventListener("state", () => this.#tell());
-    room.addEventListener("pointermove", () => this.#tell());
+    for (const name of ["pointermove", "change"]) room.addEventListener(name, () => this.#tell());
   }
 
   /** Fetch what `query` names and play it; the same is not fetched again. */
@@ -34,6 +34,11 @@ export class Look {
       this.curves.show([], 1, looks);
       return this.told("");
     }
+    this.take(shown, looks);
+  }
+
+  /** Play films that are here: `shown` as the server gives them. */
+  take(shown, looks) {
     const missing = Object.entries(shown.missing).map(([name, why]) => `${name}: ${why}`).join("; ");
     this.told([shown.caption, missing && `Not shown: ${missing}`].filter(Boolean).join(" "), shown);
     this.restoring = true; // what the address says holds until the first picture is there
@@ -47,23 +52,20 @@ export class Look {
     this.player.clear();
   }
 
-  #begin() {
-    this.restoring = false;
-    this.restore();
-  }
-
   /** Frame, zoom and wipe as the address says. */
   restore() {
     const { view, clock } = this.player;
     if (!clock.media) return;
     this.restoring = true;
-    const [factor, x, y] = get("z").split("~").map(Number);
-    if (factor > 1) Object.assign(view.zoom, { factor, x, y });
-    if (get("k").startsWith("wipe") !== view.wiping) view.toggleWipe();
-    if (view.wiping) view.wipeAt = Number(get("k").split("~")[1] ?? 0.5);
+    const [factor, x = 0.5, y = 0.5] = get("z", "1").split("~").map(Number);
+    Object.assign(view.zoom, { factor, x, y });
+    view.following = Boolean(get("z")) && !get("z").includes("~");
+    const [at, ...over] = get("a").split("~");
+    Object.assign(view, { wipeAt: Number(at || 0.5), against: view.panes.find(({ player }) => player.name === over.join("~"))?.player ?? null });
+    if (Boolean(at) !== view.wiping) view.toggle("wipe");
     view.outlineOn = get("h") === "1" && view.can.outline;
-    if (get("n") !== "") { clock.pause(); clock.seek(Number(get("n")) - 1); }
-    view.draw();
+    if (get("n") !== "") clock.show(Number(get("n")) - 1);
+    view.place();
     this.restoring = false;
     this.player.bar.draw();
   }
@@ -74,8 +76,8 @@ export class Look {
     const short = (value) => Math.round(value * 1000) / 1000;
     set({
       n: clock.playing ? "" : clock.frame + 1,
-      k: view.wiping ? `wipe~${short(view.wipeAt)}` : get("k").startsWith("wipe") ? "" : get("k"),
-      z: view.zoom.factor > 1 ? [view.zoom.factor, view.zoom.x, view.zoom.y].map(short).join("~") : "",
+      a: view.wiping ? [short(view.wipeAt), view.against?.name].filter((one) => one !== undefined).join("~") : "",
+      z: view.zoom.factor > 1 ? [view.zoom.factor, ...(view.follows ? [] : [view.zoom.x, view.zoom.y])].map(short).join("~") : "", // a place of its own, or the hole's
       h: view.outlineOn ? "1" : "",
     });
   }

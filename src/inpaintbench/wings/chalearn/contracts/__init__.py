@@ -1,1 +1,0 @@
-"""Rules that every reader and every estimator of poses has to keep."""

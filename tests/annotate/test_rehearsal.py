@@ -1,0 +1,148 @@
+"""Simulated people work through a study over HTTP before real ones do: what they hold, and what comes out of it."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crowds import write_crowd_study
+from program import run_here
+from voted_studies import OF_PREDICTIONS, study_of
+
+from inpaintbench.annotate.rehearsal import KINDS, Kind, Mind, _Browser, filled, order_of, rehearsed
+from inpaintbench.annotate.study import Study
+from inpaintbench.cli.annotate.studies import _people, _rehearsal
+from inpaintbench.errors import InputError
+
+METHODS = ("deep", "flow", "patch")
+
+
+def compared() -> Study:
+    tasks = [("pairwise", f"item{number:03}", pair) for number in range(60) for pair in combinations(METHODS, 2)]
+    gold = {("pairwise", f"item{number:03}"): ("deep",) for number in range(20)}
+    return study_of([{"leaf": "pairwise"}], tasks, subjects=OF_PREDICTIONS, gold=gold)
+
+
+def share(study: Study, kind: Kind, *, gold: bool) -> float:
+    """Share of pairs of the honest order's best with its worst in which the best wins; of known answers that are right."""
+    mind, order = Mind(study, kind, np.random.default_rng(3)), order_of(study, "honest")
+    best, worst = max(order, key=order.__getitem__), min(order, key=order.__getitem__)
+    counts = Counter[bool]()
+    for turn, task in enumerate(study.tasks):
+        shown = task.candidates if turn % 2 else task.candidates[::-1]
+        choice = study.question_of[task.question].choice(mind.given(task, shown), shown=shown)
+        if gold and task.gold and task.gold[0] in task.candidates:
+            counts[choice in task.gold] += 1
+        elif not gold and not task.gold and {*task.candidates} == {best, worst} and choice in (best, worst):
+            counts[choice == best] += 1
+    return counts[True] / counts.total()
+
+
+def test_each_kind_answers_as_it_is_called() -> None:
+    study = compared()
+    assert share(study, "honest", gold=False) > 0.85
+    assert share(study, "minority", gold=False) < 0.15
+    assert all(0.3 < share(study, kind, gold=False) < 0.7 for kind in ("clicker", "coin"))
+    assert [share(study, kind, gold=True) > 0.9 for kind in KINDS] == [True, True, False, True]
+    assert order_of(study, "minority") == {name: -value for name, value in order_of(study, "honest").items()}
+
+
+def test_every_question_can_be_answered() -> None:
+    """Each leaf's own form and check take what people of every kind fill in."""
+    for leaf, shown in (("scene_motion", ()), ("camera_motion", ()), ("keep_reject", ()), ("mean_opinion", ("deep",))):
+        study = study_of([{"leaf": leaf}], [(leaf, f"s{n}", shown) for n in range(30)],
+                         subjects=OF_PREDICTIONS if shown else {"workspace": "W"})  # fmt: skip
+        for kind in KINDS:
+            mind = Mind(study, kind, np.random.default_rng(1))
+            given = [mind.given(task, shown) for task in study.tasks]
+            assert len({next(iter(one.values())) for one in given}) > (kind != "clicker")
+    form = study.form(study.tasks[0])
+    assert filled(form.json(), np.random.default_rng(0), main="4")["grade"] == "4"
+
+
+def test_a_whole_study_of_strangers_is_tried_over_http_and_stays_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    study = write_crowd_study(folder, "https://platform.test", platform="prolific", signed=True, study_id="6" * 24, link={},
+                              subjects=30, right=2, tasks_per_person=5, keys="nowhere.json",
+                              checks={"gold_share": 0.2, "repeat_share": 0.0, "window": 1})  # fmt: skip
+    told: list[str] = []
+    tried = _rehearsal(folder, {"honest": 4, "coin": 2}, tell=told.append)
+    people = tried.facts["people"]  # type: ignore[index]
+    assert [(row["kind"], row["people"], row["left out"]) for row in people] == [("honest", 4, 0), ("coin", 2, 0)]
+    assert people[1]["ended"] == "completed: 2"
+    assert people[1]["gold right"] == "100 %"
+    assert people[1]["payment"] == "pay: 2"
+    assert tried.facts["agreement"]["agreement"][0]["answers"]  # type: ignore[index]
+    assert told
+    assert sorted(path.name for path in folder.iterdir()) == ["proxies", "study.json"]
+    assert run_here("annotate", "status", folder, "--json")
+    assert study.file.crowd is not None
+
+
+@pytest.mark.long
+def test_invited_people_are_tried_and_watch_their_films(tmp_path: Path) -> None:
+    from studies_made import write_study
+
+    folder = tmp_path / "study"
+    write_study(folder, [{"leaf": "pairwise", "raters_per_task": 3}], subjects=3, screening={"faster_than_clip": {}})
+    with rehearsed(folder, {"honest": 3, "clicker": 1}) as tried:
+        assert Counter(tried.kind_of.values()) == {"honest": 3, "clicker": 1}
+        assert set(tried.ended.values()) == {"done"}
+    assert not tried.folder.exists()
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A server that knows nobody; links are answered with a class's own status."""
+
+    of_links = 303
+
+    def do_GET(self) -> None:
+        self.send_response(self.of_links)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_POST(self) -> None:
+        said = b'{"error": "this browser has no place here"}'
+        self.send_response(401)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [(303, "refused a simulated honest: this browser has no place here"), (403, "let no simulated honest in: .* status 403")],
+)
+def test_whoever_is_not_let_in_is_told_of_in_a_sentence(status: int, why: str) -> None:
+    asked = http.server.HTTPServer(("127.0.0.1", 0), type("Asked", (Refusing,), {"of_links": status}))
+    threading.Thread(target=asked.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(InputError, match=why):
+            _Browser(asked.server_port).take_part("/enter?id=x", Mind(compared(), "honest", np.random.default_rng(0)), {})  # type: ignore[arg-type]
+    finally:
+        asked.shutdown()
+        asked.server_close()
+
+
+def test_people_of_a_rehearsal_are_named_once_and_somebody_comes() -> None:
+    assert _people("honest=20, coin=3") == {"honest": 20, "coin": 3}
+    with pytest.raises(InputError, match="names a kind of people twice; name each once"):
+        _people("honest=3,honest=5")
+    with pytest.raises(InputError, match="'honest=0' is nobody; at least one person has to come"):
+        _people("honest=0")
+
+
+@pytest.mark.parametrize("text", ["honest", "honest=many", "liar=3", "", "honest=20,", "honest=²"])
+def test_people_are_kinds_with_their_number(text: str) -> None:
+    with pytest.raises(InputError, match=r"is no kind of people with their number; kinds are honest, .*coin.*: write honest=20"):
+        _people(text)
+    assert _people("coin=3,honest=20,clicker=0") == {"honest": 20, "coin": 3}

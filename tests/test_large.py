@@ -1,0 +1,68 @@
+"""Arrays beyond what a process should hold lie in files, and nothing else about them differs."""
+
+from __future__ import annotations
+
+import mmap
+import resource
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from inpaintbench import large, regions, video
+from inpaintbench.view import composite_in_place
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Everything of more than some frames is large."""
+    monkeypatch.setattr(large, "MOST_IN_MEMORY", 40_000)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
+def lies_in_a_file(array: npt.NDArray[np.generic]) -> bool:
+    base: object = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return isinstance(base.obj if isinstance(base, memoryview) else base, mmap.mmap)
+
+
+@pytest.mark.parametrize("frames", [3, 60])
+def test_clips_and_holes_of_any_length_are_read_exactly(frames: int, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    clip = rng.integers(0, 256, (frames, 34, 46, 3), dtype=np.uint8)
+    hole = clip[..., 0] > 200
+    video.write_lossless(tmp_path / "clip.mkv", clip, fps=25.0)
+    video.write_hole(tmp_path / "hole.mp4", hole, fps=25.0)
+    found, inside = video.read_frames(tmp_path / "clip.mkv"), video.read_hole(tmp_path / "hole.mp4")
+    assert (found == clip).all()
+    assert (inside == hole).all()
+    assert inside.dtype == np.bool_
+    assert [lies_in_a_file(array) for array in (found, inside)] == [frames == 60] * 2
+    made = composite_in_place(clip[::-1], inside, found)
+    assert np.shares_memory(made, found)
+    assert (made == np.where(hole[..., None], clip, clip[::-1])).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["clip.mkv", "hole.mp4"]
+
+
+def test_bands_of_long_holes_are_those_of_their_frames() -> None:
+    rows, columns = np.mgrid[:34, :46]
+    hole = np.stack([(rows - 17) ** 2 + (columns - 10 - place / 3) ** 2 < 90 for place in range(60)])
+    band = regions.boundary_band(hole, radius=2)
+    assert lies_in_a_file(band)
+    assert (band == np.concatenate([regions.boundary_band(frame[None], radius=2) for frame in hole])).all()
+    assert (band & hole).any(axis=(1, 2)).all()
+    assert (band & ~hole).any(axis=(1, 2)).all()
+
+
+def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    """The system grows no file beyond its limit, as on a disk without room."""
+    video.write_lossless(tmp_path / "clip.mkv", np.random.default_rng(3).integers(0, 256, (40, 34, 46, 3), np.uint8), fps=25.0)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            video.read_frames(tmp_path / "clip.mkv")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
