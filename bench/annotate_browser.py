@@ -26,8 +26,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import numpy as np
 import numpy.typing as npt
-from annotate_load import Served, free_port, invite_many
+from annotate_load import Served, invite_many
 from playwright.sync_api import sync_playwright
+from ports import free_port
 from tests.annotate.app.browser.conftest import Tab
 from tests.annotate.app.browser.test_browser_player import READ, bars, busy_cores
 

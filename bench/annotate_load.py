@@ -24,10 +24,11 @@ from urllib.parse import urlencode
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
 
 import numpy as np
-from annotate_load import Browser, Result, free_port, run_load
+from annotate_load import Browser, Result, run_load
 from annotate_load import Served as AnnotateServed
 from annotated_server import answer_to
 from crowds import write_crowd_study
+from ports import free_port
 from postgres import running_postgres
 from signed_links import key_server
 from studies_made import write_study

@@ -10,8 +10,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from annotate_load import Browser, Result, Served, free_port, rate, run_in_thread
+from annotate_load import Browser, Result, Served, rate, run_in_thread
 from footage import contents
+from ports import free_port
 from typer.testing import CliRunner
 
 from inpaintbench import frozen

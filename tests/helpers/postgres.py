@@ -9,7 +9,6 @@ import pwd
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -19,6 +18,7 @@ from typing import Any
 
 import pg8000.native
 import pytest
+from ports import free_port
 
 _USER = "tests"
 
@@ -40,7 +40,7 @@ class Postgres:
         self._password = secrets.token_urlsafe(12)
         self._names = (f"journal_{number}" for number in itertools.count())
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
         password_file = folder / "password"
         password_file.write_text(self._password)
         if os.geteuid() == 0:
@@ -142,9 +142,3 @@ def _account() -> pwd.struct_passwd:
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
     raise RuntimeError("root cannot run PostgreSQL, and there is neither an account `postgres` nor `nobody`")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

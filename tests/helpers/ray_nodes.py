@@ -12,15 +12,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from ports import free_port
+
 from inpaintbench.storage import CACHE
 
 _OBJECT_STORE_BYTES = "80000000"
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def environment_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
@@ -63,10 +59,14 @@ def cluster(folder: Path, environment: Mapping[str, str]) -> Iterator[tuple[str,
     nodes = [start_node(made(folder / "one"), environment, *head)]
     try:
         for _ in range(3000):  # five minutes: on a busy machine a head has taken more than one
+            log = (folder / "one" / "log").read_text(errors="replace")[-2000:]
+            assert nodes[0].poll() is None, f"the head ended: {log}"
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
             time.sleep(0.1)
+        else:
+            raise AssertionError(f"the head does not answer: {log}")
         nodes.append(start_node(made(folder / "two"), environment, "--address", f"127.0.0.1:{port}"))
         yield f"127.0.0.1:{port}", nodes
     finally:

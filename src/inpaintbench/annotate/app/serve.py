@@ -47,11 +47,11 @@ def backed_up(journal: Journal, file: Path | None, *, every_seconds: float) -> I
         nonlocal held
         # By times and sizes of the journal's files a quiet study writes no backup; a server has no such files.
         files = [] if path is None else [path, path.with_name(f"{path.name}-wal")]
-        facts = [one.stat() for one in files if one.exists()]
-        state = [(one.st_mtime_ns, one.st_size) for one in facts]
-        if path is not None and state == held:
-            return
         try:
+            facts = [one.stat() for one in files if one.exists()]
+            state = [(one.st_mtime_ns, one.st_size) for one in facts]
+            if path is not None and state == held:
+                return
             backup(journal, file, replace=True)
             held = state
         except (InpaintBenchError, OSError) as error:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from annotate_load import Served, free_port, invite_many
+from annotate_load import Served, invite_many
+from ports import free_port
 from studies_made import FRAMES, write_study
 from tests.annotate.app.browser.conftest import Tab
 
