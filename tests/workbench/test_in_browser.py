@@ -804,6 +804,7 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
     picture = cv2.imdecode(np.frombuffer(found["film-1-i1-telea-blank-frame-2.png"], np.uint8), cv2.IMREAD_COLOR)
     assert picture.shape[0] > 4 * frames.shape[1]  # so large that names have room
     assert picture[2:20, 4:60].max() > 150
+    assert (picture[:, :, 0] == 255).sum(axis=0).max() > picture.shape[0] / 3  # the line of the wipe
     assert tab.complaints == []
     tab.context.close()
     (tmp_path / "seen.html").write_text(text)

@@ -265,12 +265,20 @@ def test_one_frame_is_sent_with_the_names_of_its_films(server: Server) -> None:
         status, data, heads = asked(server, f"/api/frame?{query}{more}")
         assert (status, heads["Content-Type"]) == (200, "image/png")
         pictures[more] = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
-    whole, part, error = pictures.values()
+    whole, part, error = (picture[:432] for picture in pictures.values())  # below stand item, frame and what errors are
     assert whole.shape == error.shape
     assert (whole != error).any()
     # 48 x 32 pixels six times as large, and a quarter of them twelve times; names above are 24 high.
     assert (whole[24 + 96 : 24 + 192 : 6, 144:288:6] == part[24 : 24 + 192 : 12, 0:288:12]).all()
-    for wrong in ("&frame=3", "&factor=0.5", "&factor=2&x=2"):
+    [method, *_] = [one["name"] for one in _head(server, "runs=0/runs/a")["methods"]]
+    wiped = asked(server, f"/api/frame?{query}&{urlencode({'wipe': 0.25, 'under': method, 'over': 'truth'})}")[1]
+    wiped = cv2.imdecode(np.frombuffer(wiped, np.uint8), cv2.IMREAD_COLOR)
+    truth, *others = [(slice(top, top + 192), slice(left, left + 288)) for top in (24, 240) for left in (0, 288)]
+    [changed] = [tile for tile in others if (wiped[tile] != whole[tile]).any()]
+    assert (wiped[changed][:, :71] == whole[changed][:, :71]).all()
+    assert (wiped[changed][:, 73:] == whole[truth][:, 73:]).all()
+    assert (wiped[changed][:, 71:73] == 255).all()  # the line
+    for wrong in ("&frame=3", "&factor=0.5", "&factor=2&x=2", "&frame=1&under=truth&over=nobody", "&frame=1&wipe=2"):
         assert asked(server, f"/api/frame?{query.removesuffix('&frame=1')}{wrong}")[0] == 404
 
 

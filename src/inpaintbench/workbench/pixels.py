@@ -8,12 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import textwrap
 import threading
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -321,24 +322,51 @@ def labelled_film(
         video.write_browser(made, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a page shows of its films: the zoomed part, and what lies right of a wipe's line."""
+
+    window: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    """Factor, and the place of the part in what is left, x and y from 0 to 1."""
+    wipe: float = 0.5
+    """Place of the line, a share of the part."""
+    over: Mapping[str, str] = field(default_factory=dict)
+    """Name of a film -> name of the film that lies over it."""
+
+
 def labelled_frame(
-    media: ItemMedia, item_id: str, parts: Sequence[Part], frame: int, *, window: Sequence[float], manner: str, base: str
+    media: ItemMedia, item_id: str, parts: Sequence[Part], frame: int, *, seen: Seen, manner: str, base: str, title: str
 ) -> bytes:  # fmt: skip
-    """The same of one frame, as PNG, of the part that is zoomed to: its ``window`` (factor, and the place of the part in what is
-    left, x and y from 0 to 1), each pixel repeated as often as the zoom or the names above ask for.
+    """One frame of the films as it is ``seen``, as PNG, with their names above and item and frame below.
+
+    Each pixel is repeated as often as the zoom or the names above ask for.
 
     Raises:
-        InputError: there is no such frame, or no such part.
+        InputError: there is no such frame, part or film.
     """
-    films, (factor, x, y) = _films(media, item_id, parts, manner, base), window
+    films, (factor, x, y) = _films(media, item_id, parts, manner, base), seen.window
     if not 0 <= frame < len(films.frames[0]) or not (1 <= factor <= _MOST_ZOOM and 0 <= x <= 1 and 0 <= y <= 1):
         raise InputError(f"item {item_id} has no frame {frame + 1}, or it cannot be zoomed like this")
     height, width = films.frames[0].shape[1:3]
     tall, wide = max(1, round(height / factor)), max(1, round(width / factor))
     top, left = round(y * (height - tall)), round(x * (width - wide))
-    parts_seen = [one[frame : frame + 1, top : top + tall, left : left + wide] for one in films.drawn]
     larger = max(round(factor), -(-_ROOM_FOR_NAMES // wide))
-    return video.png_bytes(next(_labelled(films.labels, [one.repeat(larger, 1).repeat(larger, 2) for one in parts_seen])))
+    pictures = {
+        part.name: one[frame, top : top + tall, left : left + wide].repeat(larger, 0).repeat(larger, 1)
+        for part, one in zip(films.parts, films.drawn, strict=True)
+    }
+    called = dict(zip(pictures, films.labels, strict=True))
+    if strange := ({*seen.over, *seen.over.values()} - pictures.keys()) or not 0 <= seen.wipe <= 1:
+        raise InputError(f"item {item_id} shows no film {strange!r} to lay over another, or no wipe at {seen.wipe}")
+    line, wiped, labels = round(seen.wipe * wide * larger), dict(pictures), dict(called)
+    for name, other in seen.over.items():
+        wiped[name] = np.concatenate([pictures[name][:, :line], pictures[other][:, line:]], axis=1)
+        wiped[name][:, max(line - 1, 0) : line + 1] = 255
+        labels[name] = f"{called[name]} | {called[other]}"
+    [sheet] = _labelled(list(labels.values()), [picture[None] for picture in wiped.values()])
+    told = f"{title}, frame {frame + 1} of {len(films.frames[0])}" + f", {larger}× of a part" * (factor > 1)
+    lines = textwrap.wrap(f"{told}. {films.caption}".strip(), max(20, sheet.shape[1] // _LETTER))
+    return video.png_bytes(np.concatenate([sheet, *(_bar(line, sheet.shape[1]) for line in lines)]))
 
 
 def _labelled(labels: Sequence[str], films: Sequence[Frames]) -> Iterator[Picture]:
@@ -354,6 +382,7 @@ def _labelled(labels: Sequence[str], films: Sequence[Frames]) -> Iterator[Pictur
 _BAR = 24
 # Least width of a picture that is sent, pixels: names above narrower ones would be cut.
 _ROOM_FOR_NAMES = 280
+_LETTER = 8  # pixels that a letter of the bars takes, about
 
 
 def _bar(text: str, width: int) -> Picture:

@@ -301,11 +301,17 @@ class Bench:
         return self.cache / str(found["file"])
 
     def frame(self, query: Mapping[str, Sequence[str]]) -> bytes:
-        """One frame of the films that a query names, side by side, as PNG: all of it, or the part that is zoomed to."""
-        window = [float(_one(query, name) or usual) for name, usual in (("factor", 1), ("x", 0), ("y", 0))]
-        manner, base = _one(query, "manner"), _one(query, "base")
+        """One frame of the films that a query names, side by side, as PNG, zoomed and wiped as it says."""
+        factor, x, y, wipe = (
+            float(_one(query, name) or usual) for name, usual in (("factor", 1), ("x", 0), ("y", 0), ("wipe", 0.5))
+        )
+        over = dict(zip(query.get("under", ()), query.get("over", ()), strict=True))
+        media, item, parts = self.film(query)
+        joined = self.joined(query)
+        title = f"{joined.names[joined.ids.index(item)]}, item {item[:8]}"
         return pixels.labelled_frame(
-            *self.film(query), int(_one(query, "frame")), window=window, manner=manner, base=base
+            media, item, parts, int(_one(query, "frame")), seen=pixels.Seen((factor, x, y), wipe, over),
+            manner=_one(query, "manner"), base=_one(query, "base"), title=title,
         )  # fmt: skip
 
     def shown(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:

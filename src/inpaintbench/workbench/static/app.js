@@ -332,7 +332,7 @@ const actions = {
     return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh"].map((letter) => [letter, get(letter)])) }));
   },
   film: () => filmed("film", ".mp4"),
-  frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, { frame: look.player.clock.frame, ...look.player.view.window }),
+  frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, [...Object.entries({ frame: look.player.clock.frame, ...look.player.view.window, wipe: look.player.view.wipeAt }), ...look.player.view.wiped]),
   flags: () => made("labels.csv", `/api/flags.csv?${query()}`),
   scheme() { const root = document.documentElement; root.style.colorScheme = (root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark" ? "light" : "dark"; recolour(); },
   grid() { set({ v: get("v") === "grid" ? "" : "grid" }); draw(); },

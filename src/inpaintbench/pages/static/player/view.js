@@ -199,6 +199,11 @@ export class View {
     });
   }
 
+  /** As a query: each pane with another right of the wipe's line, and that one. */
+  get wiped() {
+    return this.panes.map((pane, index) => this.#contents(pane, index)).flatMap(([under, over]) => (over ? [["under", under.name], ["over", over.name]] : []));
+  }
+
   /** What a pane shows now, and what lies right of the wipe's line. */
   #contents(pane, index) {
     if (index >= this.mainCount) return [pane.player, null];
