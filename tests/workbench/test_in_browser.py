@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -202,6 +203,28 @@ def test_words_of_a_strip_are_chosen_one_after_the_other(browser: Any, paired_se
     for share, left in ((0.25, "8 of 16 items"), (0.75, "16 items"), (0.75, "8 of 16 items"), (0.25, "16 items")):
         strip.click(position={"x": share * box["width"], "y": 10})
         page.wait_for_function(f"() => document.querySelector('[data-count]').textContent === '{left}'")
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_back_undoes_one_thing_after_the_other(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    page = tab.page
+    states = [page.evaluate("location.hash")]
+    for click in (
+        lambda: page.locator("tr[data-item]").first.locator("td").nth(1).click(),
+        lambda: page.keyboard.press("j"),
+        lambda: page.keyboard.press("e"),
+        lambda: page.locator("select[name=metric], [name=metric]").first.select_option(index=1),
+    ):
+        page.wait_for_timeout(600)  # what follows sooner is the same step
+        click()
+        _beyond(tab, f"location.hash !== {json.dumps(states[-1])}")
+        page.wait_for_timeout(300)
+        states.append(page.evaluate("location.hash"))
+    for state in states[-2::-1]:
+        page.go_back()
+        _beyond(tab, f"location.hash.replace(/&n=1/, '') === {json.dumps(state)}.replace(/&n=1/, '')")
     assert tab.complaints == []
     tab.context.close()
 

@@ -12,7 +12,7 @@ export const tell = (name, value) => { for (const listener of listeners.get(name
 export const element = el;
 export const breakable = parted;
 export const get = (name) => asked(name, null);
-export const set = keep;
+export const set = (changes, more = { step: false }) => keep(changes, more);
 follow(() => { tell("state"); goTo(get("at")); });
 
 // Opens what is folded around an element, or in a section of which the title alone is seen.

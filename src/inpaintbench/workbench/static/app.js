@@ -96,7 +96,7 @@ function draw() {
   const picked = all("m").map((name) => items.named(name)?.name).filter(Boolean);
   const started = performance.now();
   items.choose(get("q"), picked.length ? picked : names, get("b"));
-  if (items.query === asked) set({ b: items.base, f: filters().map(told), ...(items.column(sorting()[0]) || ["item", "random"].includes(sorting()[0]) ? {} : { o: "" }) }); // what is gone is not told
+  if (items.query === asked) set({ b: items.base, f: filters().map(told), ...(items.column(sorting()[0]) || ["item", "random"].includes(sorting()[0]) ? {} : { o: "" }) }, { step: false }); // what is gone is not told
   const flagged = new Set(list.flags.map((one) => one.subject));
   const asking = { filters: filters(), text: get("t"), slice: get("s"), failed: get("e") === "1", flagged: get("l") === "1" ? flagged : null };
   left = items.passing(asking);

@@ -1,14 +1,14 @@
 /* The whole view in the address, so that it can be sent: `#r=RUN&i=ITEM&n=FRAME...`, or a part of the page such as `#scores` alone. */
 
 const read = () => new URLSearchParams(location.hash.length < 2 || location.hash.includes("=") ? location.hash.slice(1) : `at=${location.hash.slice(1)}`);
-let state = read();
+let [state, latest] = [read(), -Infinity];
 
 export const get = (name, otherwise = "") => state.get(name) ?? otherwise;
 export const all = (name) => state.getAll(name);
 
-/** Empty values are usual ones and are not told; lists stand several times. `step`: it can be gone back from. */
-export function set(changes, { step = false } = {}) {
-  const before = String(state);
+/** Empty values are usual ones and are not told; lists stand several times. `step`: one can go back from it; what is dragged is one step. */
+export function set(changes, { step = Object.keys(changes).some((name) => !"nazht".includes(name)) } = {}) {
+  const [before, now] = [String(state), performance.now()];
   for (const [name, value] of Object.entries(changes)) {
     const [first, ...rest] = [value ?? ""].flat().filter((one) => one !== "").map(String);
     if (first === undefined) state.delete(name);
@@ -16,8 +16,9 @@ export function set(changes, { step = false } = {}) {
     for (const one of rest) state.append(name, one);
   }
   if (before === String(state)) return;
-  const alone = [...state.keys()].join() === "at";
-  history[step ? "pushState" : "replaceState"](null, "", alone ? `#${state.get("at")}` : state.size ? `#${state}` : location.pathname + location.search);
+  const [alone, fresh] = [[...state.keys()].join() === "at", step && now - latest > 500];
+  if (step) latest = now;
+  history[fresh ? "pushState" : "replaceState"](null, "", alone ? `#${state.get("at")}` : state.size ? `#${state}` : location.pathname + location.search);
 }
 
 /** Another address was opened in this window. */
