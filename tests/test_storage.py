@@ -123,6 +123,12 @@ def test_what_is_asked_for_is_counted(server: ObjectServer, tmp_path: Path) -> N
     assert storage.traffic()["requests"] == 0
 
 
+def test_a_refusal_to_write_over_is_known_by_its_code(server: ObjectServer) -> None:
+    server.every, server.kinds = 1, ("taken",)
+    assert not write(Address("s3", "bucket/a"), b"second", once=True)
+    assert len(server.asked) == 1
+
+
 def test_a_clock_that_is_wrong_is_told(server: ObjectServer) -> None:
     server.every, server.kinds = 1, ("skewed",)
     with pytest.raises(InputError, match="s3://bucket/a is refused as the clock of this machine is wrong"):

@@ -237,8 +237,11 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
                 system.put_file(str(data), name, mode=mode)
             else:
                 system.pipe_file(name, data, mode=mode)
-        except FileExistsError:
-            return False
+        except OSError as error:
+            # s3fs knows a refusal by words that only some servers say with it; Ceph does not.
+            if isinstance(error, FileExistsError) or _code(error) == "PreconditionFailed":
+                return False
+            raise
         _count(bytes_out=data.stat().st_size if isinstance(data, Path) else len(data))
         return True
 
@@ -314,7 +317,7 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
             hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
             raise Gone(f"there is nothing at {address}{hint}") from error
         except PermissionError as error:
-            if (getattr(error.__cause__, "response", None) or {}).get("Error", {}).get("Code") == _SKEWED:
+            if _code(error) == _SKEWED:
                 raise InputError(f"{address} is refused as the clock of this machine is wrong; set it by a time server") from None
             raise InputError(f"{address} is not for the credentials of this environment, if it is there at all") from None
         except Exception as error:
@@ -327,6 +330,12 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
                 raise NetworkError(f"{address} could not be reached in {waited + 1} tries ({shown})") from None
             time.sleep(_FIRST_WAIT_SECONDS * 2**waited)
     raise AssertionError
+
+
+def _code(error: BaseException) -> str:
+    """The code of an S3 server's refusal; "" where there is none."""
+    told: str = (getattr(error.__cause__, "response", None) or {}).get("Error", {}).get("Code", "")
+    return told
 
 
 def _count(**more: int) -> None:

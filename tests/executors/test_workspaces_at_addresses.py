@@ -20,6 +20,7 @@ from object_server import KEY, SECRET, ObjectServer, object_server
 from program import run_here
 
 from inpaintbench import frozen, ledgers, mirrors, storage
+from inpaintbench.cli import console
 from inpaintbench.curation import footage
 from inpaintbench.errors import NetworkError, UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors.base import Outcome, Step, Task
@@ -530,6 +531,14 @@ def test_a_folder_that_says_it_is_a_mirror_is_a_folder(server: ObjectServer, tmp
     with again.locked():
         again.blobs.put(".txt", lambda path: path.write_text("mine"))
     assert (again.address, server.asked) == (None, [])
+
+
+def test_a_mirror_is_shown_by_its_address_from_a_folder_above_it(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exports = Workspace(WHERE).path / "exports"
+    monkeypatch.chdir(tmp_path)
+    assert console.shown(exports) == f"{WHERE}/exports"
 
 
 def test_what_is_deleted_in_a_mirror_comes_again(server: ObjectServer) -> None:

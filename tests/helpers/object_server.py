@@ -15,7 +15,11 @@ from urllib.request import Request, urlopen
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-_SKEWED = b"<Error><Code>RequestTimeTooSkewed</Code><Message>too large a difference</Message></Error>"
+# Refusals as servers word them; Ceph's says no more than the code.
+_REFUSALS = {
+    "skewed": ("403 Forbidden", b"<Error><Code>RequestTimeTooSkewed</Code><Message>too large a difference</Message></Error>"),
+    "taken": ("412 Precondition Failed", b"<Error><Code>PreconditionFailed</Code></Error>"),
+}
 KEY, SECRET = "AKIATESTONLY0000HUSH", "hush-hush/secret+of+the+tests=="
 
 
@@ -28,7 +32,8 @@ class ObjectServer:
         asked: method and path of every request, since it was last cleared.
         sent: bytes of bodies of answers.
         every: which requests fail: every third, say; 0 = none does.
-        kinds: how they fail, by turns: by status, late, cut off in the middle, or as signed at another time than the server's.
+        kinds: how they fail, by turns: by status, late, cut off in the middle, as signed at another time than the server's, or
+            as nothing may be written over.
         ahead: its clock is by so many seconds ahead of the machine's.
     """
 
@@ -62,9 +67,11 @@ class ObjectServer:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             start(f"{fault} Fault", [("Content-Type", "application/xml"), ("Content-Length", "0")])
             return [b""]
-        if fault == "skewed":
-            start("403 Forbidden", [("Content-Type", "application/xml"), ("Content-Length", str(len(_SKEWED)))])
-            return [_SKEWED]
+        if fault in _REFUSALS:
+            environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            status, body = _REFUSALS[fault]
+            start(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))])
+            return [body]
         if fault == "late":
             time.sleep(0.5)
 

@@ -309,7 +309,9 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - s
 
 
 def shown(path: Path) -> str:
-    """A path as people would type it: relative where that is shorter."""
+    """A path as people would type it: relative where that is shorter, the address where it lies in the mirror of one."""
+    if (text := mirrors.shown(str(path))) != str(path):
+        return text
     try:
         return str(path.resolve().relative_to(Path.cwd()))
     except ValueError:
