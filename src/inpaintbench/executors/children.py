@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from multiprocessing import resource_tracker
@@ -214,7 +215,8 @@ class Children:
         """Begin ``perform_all``; its future goes to ``result``."""
         arguments = (jobs, workspace, following)
         try:
-            future: Future[Any] = self._pool.schedule(perform_all, args=arguments, timeout=time_limit_seconds)
+            with _undisturbed():
+                future: Future[Any] = self._pool.schedule(perform_all, args=arguments, timeout=time_limit_seconds)
         except RuntimeError as error:
             future = Future()
             future.set_exception(BrokenProcessPool(str(error)))
@@ -234,8 +236,32 @@ class Children:
     def close(self, *, kill: bool = False) -> None:
         """Let the processes end, or end them now."""
         end = self._pool.stop if kill else self._pool.close
-        end()  # type: ignore[no-untyped-call]
-        self._pool.join()
+        with _undisturbed():
+            end()  # type: ignore[no-untyped-call]
+            self._pool.join()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put Ctrl-C and SIGTERM off to the end of the block.
+
+    An exception between the two lines of ``Condition.notify`` that wake a waiter and forget it leaves one that nobody waits at.
+    It takes the next notice, and the pool's thread, which never learns that it should end, is joined for ever.
+    """
+    asked: list[int] = []
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: handler for number, handler in before.items() if callable(handler)}
+    for number in handlers:
+        signal.signal(number, lambda number, _: asked.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for one in asked:
+            signal.raise_signal(one)
 
 
 def result(future: Future[Any], *, time_limit_seconds: float) -> list[dict[str, Any]] | None:
