@@ -40,8 +40,8 @@ from inpaintbench.files import file_sha256, replacing, write_atomically
 from inpaintbench.storage import Address, fetch, locked, place, read, write, written_at
 from inpaintbench.types import canonical_json
 
-# In a mirror: which address it is of, and what was last known of that.
-_ADDRESS, _STATE, _ALONE = ".address", ".state", ".sync"
+# In a mirror: which address it is of, what was last known of that, and what will be once the head that is being written is there.
+_ADDRESS, _STATE, _NEXT, _ALONE = ".address", ".state", ".next", ".sync"
 # Mark of each dataset's root that this mirror sent or brought last: one that is neither is newer than what is known elsewhere;
 # and the SHA-256 of the one that it saw at the dataset's address.
 _SENT, _LED = ".sent", ".led"
@@ -174,6 +174,12 @@ class Mirror:
             self._state = json.loads((self.folder / _STATE).read_text())
         except (FileNotFoundError, ValueError):
             self._state = {"mirror": uuid.uuid4().hex, "number": 0, "sha256": "", "head": dict(_EMPTY), "seen": {}}
+        with suppress(FileNotFoundError, ValueError):
+            following = json.loads((self.folder / _NEXT).read_text())
+            if following["number"] > self._state["number"] and _is_head(self._head(following["number"]), following["sha256"]):
+                self._state = following  # who wrote it was killed before it could note that
+                (self.folder / _NEXT).replace(self.folder / _STATE)
+            (self.folder / _NEXT).unlink(missing_ok=True)
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -209,7 +215,7 @@ class Mirror:
         number, found = self._state["number"], None
         if number:
             found = self._head(number)
-            if found is None or self._state["sha256"] not in (hashlib.sha256(found).hexdigest(), found.decode(errors="replace")):
+            if not _is_head(found, self._state["sha256"]):
                 number, found, self._anew = 0, None, True  # of another workspace by now
         step = 1
         while (data := self._head(number + step)) is not None:
@@ -420,12 +426,8 @@ class Mirror:
     def _commit(self, below: str, *, release: bool = False) -> bool:
         """Write packs of what was changed, and the head that names them; False where there is another head by now."""
         changes, there = self._packed(below, tidy=release and not self.shard)
-        if not self._written(changes, release=release):
-            return False
         seen = self._state["seen"] | {name: there[name] for name, pieces in changes.items() if pieces}
-        self._state["seen"] = {name: mark for name, mark in seen.items() if changes.get(name) != []}
-        self._save()
-        return True
+        return self._written(changes, {name: mark for name, mark in seen.items() if changes.get(name) != []}, release=release)
 
     def _adopt_theirs(self) -> None:
         """Follow the head of another shard instead."""
@@ -437,16 +439,21 @@ class Mirror:
             if pieces != base.get(name):
                 self._state["seen"].pop(name, None)
 
-    def _written(self, changes: Mapping[str, Pieces], *, release: bool = False) -> bool:
-        """Write the head that follows, if it is another; False where there is one by now."""
+    def _written(self, changes: Mapping[str, Pieces], seen: Mapping[str, Any], *, release: bool) -> bool:
+        """Write the head that follows, if it is another, and note it with what was ``seen``; False where there is one by now."""
         head, number = self._state["head"], self._state["number"] + 1
         files = {name: pieces for name, pieces in {**head["files"], **changes}.items() if pieces}
         holders = {name: one for name, one in head["holders"].items() if not self._excludes(name)}
         if not release:
             holders[self.shard] = {"id": self._holder, "mirror": self._state["mirror"], "machine": socket.gethostname()}
         if (holders, files) == (head["holders"], head["files"]):
+            self._state["seen"] = dict(seen)
+            self._save()
             return True
-        data = canonical_json({**_EMPTY, **head, "holders": holders, "files": files}).encode()
+        head = {**_EMPTY, **head, "holders": holders, "files": files}
+        data = canonical_json(head).encode()
+        following = {**self._state, "number": number, "sha256": hashlib.sha256(data).hexdigest(), "head": head, "seen": seen}
+        write_atomically(self.folder / _NEXT, json.dumps(following).encode())
         at = self.address / f"heads/{number}.json"
         # The answer to an earlier try may have been lost.
         if not write(at, data, once=True) and self._head(number) != data:
@@ -456,6 +463,8 @@ class Mirror:
                 f"{self.address} lies where an object is written over though it is asked not to: no place for a workspace"
             )
         self._adopt(number, data)
+        self._state["seen"] = dict(seen)
+        (self.folder / _NEXT).replace(self.folder / _STATE)
         return True
 
     def _packed(self, below: str, *, tidy: bool) -> tuple[dict[str, Pieces], dict[str, list[Any]]]:
@@ -539,6 +548,11 @@ def _sent(dataset: Path) -> str:
 def _is(mark: str, kept: Path) -> bool:
     """Return whether a mark is the one that a file keeps."""
     return kept.exists() and kept.read_text() == mark
+
+
+def _is_head(found: bytes | None, sha256: str) -> bool:
+    """Return whether what was found is the head of this SHA-256, or what stays of it."""
+    return found is not None and sha256 in (hashlib.sha256(found).hexdigest(), found.decode(errors="replace"))
 
 
 def _damaged(pack: Address) -> VerifyError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -489,6 +490,38 @@ def test_a_dataset_that_was_only_built_again_or_brought_is_no_newer_than_what_ot
     assert there() == b"two"
     mirrors.bring_exports(Workspace(WHERE).path)
     assert (Workspace(WHERE).path / "exports" / "devil" / "dataset.json").read_text() == "two"
+
+
+@pytest.mark.parametrize("is_heard", [True, False], ids=["killed before it noted its head", "never heard that it was written"])
+def test_a_head_that_was_not_noted_here_is_known_again_as_ones_own(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_heard: bool
+) -> None:
+    def export(machine: str, said: str) -> None:
+        on_machine(tmp_path, monkeypatch, machine)
+        workspace = Workspace(WHERE)
+        with workspace.locked():
+            write_atomically(workspace.path / "exports" / "devil" / "dataset.json", said.encode())
+            append(workspace, said)
+
+    def killed(address: Address, *rest: Any, **more: Any) -> bool:
+        written = write(address, *rest, **more)
+        if "/heads/" in address.path and fsspec.filesystem("s3").exists(f"bucket/my ws/exports/devil/objects/{root}"):
+            raise KeyboardInterrupt if is_heard else NetworkError("the answer was lost")
+        return written
+
+    root, write = hashlib.sha256(b"one").hexdigest(), mirrors.write
+    with monkeypatch.context() as patch, pytest.raises((KeyboardInterrupt, NetworkError)):
+        patch.setattr(mirrors, "write", killed)
+        export("a", "one")
+    monkeypatch.setattr(mirrors, "_EXPIRES_SECONDS", -1.0)
+    export("b", "two")
+    on_machine(tmp_path, monkeypatch, "a")
+    monkeypatch.setattr(mirrors, "_KNOWN", {})
+    again = Workspace(WHERE)
+    with again.locked():
+        assert list(again.ledger("step").read()) == ["one", "two"]
+    assert fsspec.filesystem("s3").cat_file("bucket/my ws/exports/devil/dataset.json") == b"two"
+    assert not list(again.path.glob(".next"))
 
 
 OUT = "../../stolen"
