@@ -137,7 +137,9 @@ def test_a_run_under_two_protocols_stands_beside_others_under_the_one_that_all_h
     alone = joined(own, "runs/b")
     assert (alone.protocol, set(alone.protocols)) == ("devil/corrected", {"devil/corrected", "lama"})
     other = joined(own, "runs/b", protocol="lama")
-    assert ([one.label for one in other.methods], set(other.values["psnr/hole", "telea"])) == (["telea"], {7.0})
+    assert sorted(one.label for one in other.methods) == ["navier_stokes", "telea"]
+    assert set(other.values["psnr/hole", "telea"]) == {7.0}
+    assert np.isnan(other.values["psnr/hole", "navier_stokes"]).all()
     both = joined(own, "runs/a", "runs/b")
     assert (both.protocol, both.protocols) == ("devil/corrected", ["devil/corrected"])
     assert 7.0 not in both.values["psnr/hole", "telea · b"]
@@ -174,6 +176,64 @@ def test_what_is_predicted_alone_stands_beside_what_is_scored(own: Path) -> None
     assert not np.isnan(found.values["psnr/hole", "telea · a"]).any()
     words = f"`inpaintbench eval run --for scores {own / 'waves'} --run {own / 'runs' / 'b'}`"
     assert f"Nothing was scored yet in b: {words}." in found.sentences
+
+
+def test_a_method_that_is_predicted_and_not_scored_stands_beside_those_that_are(own: Path, tmp_path: Path) -> None:
+    """Its films play and what failed is told, whatever else of its run has scores, also while it predicts."""
+    workspace = Workspace(own / "runs" / "b", create=False)
+    step = predict_step("telea")
+    [scored] = [one for one in workspace.steps("scores") if one.endswith("telea")]
+    (workspace.path / "tables" / "scores" / f"{scored}.parquet").unlink()
+    rows = workspace.table("predictions", Prediction, step=step)
+    workspace.write_table("predictions", step, [row for row in rows if row.item_id != "i1"], Prediction)
+    workspace.write_table("rejected", step, [Rejection("i1", step, "i1", "it was too hard")], Rejection)
+    none = predict_step("none")  # all of it failed, so that there is no table of predictions
+    workspace.write_table("rejected", none, [Rejection("i0", none, "i0", "no memory")], Rejection)
+    (tmp_path / "cache").mkdir()
+    bench, query = Bench([own], tmp_path / "cache"), {"runs": ["0/runs/b"]}
+    found = bench.joined(query)
+    names = [one.name for one in found.methods]
+    assert sorted(names) == ["navier_stokes", "none", "telea"]
+    assert not np.isnan(found.values["psnr/hole", "navier_stokes"]).any()
+    assert np.isnan(found.values["psnr/hole", "telea"]).all()
+    failures = {(names[method], found.ids[item], why) for method, item, why in found.failures}
+    assert failures == {("telea", "i1", "it was too hard"), ("none", "i0", "no memory")}
+    words = f"`inpaintbench eval run --for scores {own / 'waves'} --run {own / 'runs' / 'b'}`"
+    assert f"Not scored yet in b are none and telea: {words}." in found.sentences
+    told = bench.leads(query, {"key": "psnr/hole", "items": [0, 1, 2]})
+    assert len(told["films"]) == 3
+    effects = bench.diagnosis(query, {"key": "psnr/hole", "items": [0, 1, 2], "methods": names, "base": "telea"})
+    assert effects["rows"] == []
+    shown = bench.shown(query | {"item": ["i0"]})
+    assert [one["label"] for one in shown["players"]][2:] == [name for name in names if name != "none"]
+
+
+def test_a_method_that_predicts_is_listed_among_those_that_are_scored(own: Path, tmp_path: Path) -> None:
+    run = own / "runs" / "b"
+    workspace = Workspace(run, create=False)
+    step = predict_step("telea")
+    keys = workspace.ledger(step, Prediction).columns(Prediction).columns["key"].to_pylist()
+    [scored] = [one for one in workspace.steps("scores") if one.endswith("telea")]
+    (run / "tables" / "predictions" / f"{step}.parquet").rename(tmp_path / "predicted")
+    (run / "tables" / "scores" / f"{scored}.parquet").rename(tmp_path / "scored")
+    (tmp_path / "cache").mkdir()
+    bench, query = Bench([own], tmp_path / "cache"), {"runs": ["0/runs/b"]}
+    assert [one.label for one in bench.joined(query).methods] == ["navier_stokes"]
+    items = ["i0", "i1", "i2"]
+    plan = Plan(step, "predictions", Prediction, pa.table({"key": keys, "subject_id": items, "name": items}), [])
+    plan.begin(workspace)
+    assert [one.label for one in bench.joined(query).methods] == ["navier_stokes", "telea"]
+    ledger = workspace.ledger(step, Prediction)
+    ledger.append({"key": keys[1], "status": "failed", "reason": "it was too hard", "finished_at": 2e9})
+    ledger.close()
+    found = bench.joined(query)
+    assert found.failures == [(1, 1, "it was too hard")]
+    plan.end(workspace)
+    (tmp_path / "predicted").rename(run / "tables" / "predictions" / f"{step}.parquet")
+    assert [one.label for one in bench.joined(query).methods] == ["navier_stokes", "telea"]  # what was listed is seconds old
+    (tmp_path / "scored").rename(run / "tables" / "scores" / f"{scored}.parquet")
+    found = bench.joined(query)
+    assert not np.isnan(found.values["psnr/hole", "telea"]).any()
 
 
 def test_means_stand_beside_each_other_over_common_items(own: Path, tmp_path: Path) -> None:

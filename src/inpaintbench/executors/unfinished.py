@@ -61,15 +61,18 @@ class Plan:
         """Those of its tasks, in their order."""
         return stored.of(flat(self.tasks["key"]))
 
-    def write(self, workspace: Workspace, stored: Entries, entries: pa.Table, *, failures: int = 0) -> Outcome:
-        """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
+    def refused(self, entries: pa.Table) -> list[Rejection]:
+        """The refusals among ``entries`` behind those that were decided before."""
         bad = entries.filter(pc.is_in(entries["status"], value_set=pa.array(REFUSED)))
         reasons = dict(zip(*(bad[column].to_pylist() for column in ("key", "reason")), strict=True))
         affected = self.tasks.filter(pc.is_in(self.tasks["key"], value_set=flat(bad["key"]))).to_pylist()
-        refused = [Rejection(row["subject_id"], self.step, row["name"], reasons[row["key"]]) for row in affected]
+        return [*self.rejected, *(Rejection(row["subject_id"], self.step, row["name"], reasons[row["key"]]) for row in affected)]
+
+    def write(self, workspace: Workspace, stored: Entries, entries: pa.Table, *, failures: int = 0) -> Outcome:
+        """Write the table and the refusals from ``entries``, some or all of those of its tasks."""
         empty = schema_of(self.record).empty_table()
         path = workspace.write_rows(self.table, self.step, chain([empty], stored.rows(entries)))
-        outcome = Outcome(self.record, path, [*self.rejected, *refused], failures)
+        outcome = Outcome(self.record, path, self.refused(entries), failures)
         workspace.write_table("rejected", self.step, outcome.rejected, Rejection)
         return outcome
 

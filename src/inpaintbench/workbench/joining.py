@@ -258,6 +258,10 @@ class Joined:
         lacks = [np.isnan(column) for column in columns if not np.isnan(column).all()]
         return [item for item, apart in zip(items, np.any(lacks, axis=0), strict=True) if not apart] if lacks else list(items)
 
+    def scored(self, key: str, methods: Sequence[Shown]) -> list[Shown]:
+        """Those of ``methods`` that have a value at all: others are predicted alone."""
+        return [one for one in methods if not np.isnan(self.values[key, one.name]).all()]
+
     def films(self, measure: Measure, methods: Sequence[str], items: Sequence[int]) -> list[tuple[str, float, int]]:
         """Each source of ``items`` by name, the mean of some methods over its items and how many these are; the worst first."""
         values = np.mean([self.values[measure.key, name] for name in methods], axis=0)
@@ -432,9 +436,12 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
     fingerprint = joined.fingerprint = "" if scored is None else scored["fingerprint"][0].as_py()
     joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
     for run, table in rows if chosen else []:
-        if not table.num_rows:
+        lacking = sorted(_unscored(run, table, folders))
+        if lacking or not table.num_rows:
             words = shlex.join(map(str, (folders.place(run.dataset), "--run", folders.place(run.key))))
-            joined.sentences.append(f"Nothing was scored yet in {run.title}: `inpaintbench eval run --for scores {words}`.")
+            told = f"Not scored yet in {run.title} {'are' if lacking[1:] else 'is'} {' and '.join(lacking)}"
+            told = told if table.num_rows else f"Nothing was scored yet in {run.title}"
+            joined.sentences.append(f"{told}: `inpaintbench eval run --for scores {words}`.")
     if RANDOM_WEIGHTS in fingerprint:
         joined.sentences.append("These scores were made with random weights, which say nothing of a method.")
     if (sources := len(set(joined.sources))) < ENOUGH_SOURCES:
@@ -607,8 +614,8 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
     """Bring rows into columns: one for each quantity and method."""
     place = pa.array(joined.ids)
     labels = [(run, label) for run, table in rows for label in sorted(table["method"].unique().to_pylist())]
-    unscored = [run for run, table in rows if not table.num_rows]
-    labels += [(run, label) for run in unscored for label in dict.fromkeys([*run.predicted, *_going(run, folders)])]
+    unscored = [(run, label) for run, table in rows for label in _unscored(run, table, folders)]
+    labels += unscored
     often, titles = Counter(label for _, label in labels), Counter(run.title for run, _ in rows)
     references = {run.key: references_in(Workspace(folders.place(run.key), create=False)) for run in runs}
     for run, label in labels:
@@ -638,10 +645,13 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
             found[quantity] = None
             joined.values[quantity.key, of[run.key, label]] = column
     spots_of = {item_id: spot for spot, item_id in enumerate(joined.ids)}
-    for run, label in labels:
-        if run in unscored:
-            refused = predictions_of(Workspace(folders.place(run.key), create=False), label)[1]
-            joined.failures += [(at[of[run.key, label]], spots_of[one], why) for one, why in refused.items() if one in spots_of]
+    for run, label in unscored:
+        workspace = Workspace(folders.place(run.key), create=False)
+        going = [
+            plan.refused(plan.entries(stored)) for plan, stored in in_progress(workspace) if plan.step == predict_step(label)
+        ]
+        refused = predictions_of(workspace, label)[1] | {row.subject_id: row.reason for rows in going for row in rows}
+        joined.failures += [(at[of[run.key, label]], spots_of[one], why) for one, why in refused.items() if one in spots_of]
     there = {key for (key, _), column in joined.values.items() if not np.isnan(column).all()}
     joined.values = {of_one: column for of_one, column in joined.values.items() if of_one[0] in there}
     quantities = _in_order([one for one in found if one.key in there], joined.protocol)
@@ -658,10 +668,12 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
             joined.failures += _failures(lacking, labels_of, spots_of)
 
 
-def _going(run: Thing, folders: Folders) -> list[str]:
-    """Methods that predict now."""
-    steps = (plan.step for plan, _ in in_progress(Workspace(folders.place(run.key), create=False)))
-    return [label for step in steps if (label := predicted_label(step)) is not None]
+def _unscored(run: Thing, rows: pa.Table, folders: Folders) -> list[str]:
+    """Methods of a run that have no rows: those that predicted, whatever came of it, and those that predict now."""
+    workspace = Workspace(folders.place(run.key), create=False)
+    steps = [*workspace.steps("predictions"), *workspace.steps("rejected"), *(plan.step for plan, _ in in_progress(workspace))]
+    labels = dict.fromkeys(label for step in steps if (label := predicted_label(step)) is not None)
+    return [label for label in labels if label not in set(rows["method"].unique().to_pylist())]
 
 
 def _in_order(found: Sequence[Quantity], protocol: str) -> list[Quantity]:

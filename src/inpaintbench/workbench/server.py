@@ -204,7 +204,7 @@ class Bench:
         if rows and len(items) < given:
             told = f"All means are over the {count(len(items), 'item')} of {given} that every shown method has a value of."
             rows[0]["note"] = f"{rows[0]['note']} {told}".strip()
-        competing = [one for one in joined.methods if one.name in shown and not one.reference]
+        competing = [one for one in joined.scored(key, joined.methods) if one.name in shown and not one.reference]
         own = list({one.label: one.name for one in reversed(competing)}.values())[::-1]  # of several runs the first
         measure = next(one for one in joined.quantities if one.key == key)
         films = joined.films(measure, own, items) if own and measure.ranked else []
@@ -389,10 +389,8 @@ def _changed(place: Path) -> tuple[int, ...]:
         *(place / name for name in ("study.json", "journal.json", JOURNAL, f"{JOURNAL}-wal", *BOARDS)),
         *(place / name for name in ("tables/scores", "tables/predictions", "tables/attributes", "tables/selection")),
     ]
-    running = [
-        *(place / "unfinished").glob("*"),
-        *((place / "ledger").glob("score.*") if any((place / "unfinished").glob("*")) else []),
-    ]
+    running = list((place / "unfinished").glob("*"))
+    running += [path for kind in ("predict", "score") for path in (place / "ledger").glob(f"{kind}.*")] if running else []
     return tuple(path.stat().st_mtime_ns for path in [*paths, *running] if path.exists())
 
 
