@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import shutil
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,10 +19,14 @@ import numpy as np
 import pytest
 from browser_checks import OpenPage, serious_findings, sheets
 from playwright.sync_api import Error as PlaywrightError
+from program import run_here
 from tests.workbench.conftest import RUNS
 
 from inpaintbench import video
+from inpaintbench.pages.colours import method_styles
+from inpaintbench.pages.page import render
 from inpaintbench.types import Score
+from inpaintbench.workbench import diagnosing
 from inpaintbench.workbench.server import Server
 from inpaintbench.workspace import Workspace
 
@@ -675,6 +680,176 @@ def test_the_table_plots_and_player_follow_the_mouse_and_keys(browser: Any, serv
     _beyond(tab, "document.querySelector('.look').hidden")
     assert tab.complaints == []
     tab.context.close()
+
+
+def test_response_curves_have_lines_in_the_colours_of_methods(browser: Any, paired_server: Server) -> None:
+    curve = {"fact": "size", "label": "Size", "at": [0.1, 0.4], "mean": [30.0, 20.0], "low": [29.0, 19.0], "high": [31.0, 21.0]}
+    styles = method_styles(["telea", "navier_stokes"])
+    plots = diagnosing.plots([{**curve, "method": name} for name in styles], 2)
+    tab = opened(browser, paired_server, "#r=0/run")
+    html = render("workbench/static/effects.html", plots=plots, styles=styles, rows=[], chosen="", without=[])
+    tab.page.route("**/api/diagnosis?*", lambda route: route.fulfill(body=html))
+    tab.page.locator("[data-effects] summary").first.click()
+    lines = tab.page.locator(".response-plot polyline")
+    lines.first.wait_for(state="attached")
+    colours = {one.evaluate("(one) => getComputedStyle(one).stroke") for one in lines.all()}
+    assert len(colours - {"none"}) == lines.count() == 2
+    tab.context.close()
+
+
+def test_the_open_film_is_that_of_the_run_as_it_is_now(chromium: Any, pairs: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(pairs, tmp_path / "pairs"))
+    listening = Server([folder])
+    thread = threading.Thread(target=listening.serve_forever, daemon=True)
+    thread.start()
+    try:
+        tab = opened(chromium, listening, "#r=0/run&i=i0high&n=2")
+        told, asked = tab.page.locator(".curves-told"), 0
+
+        def going_on(route: Any) -> None:  # as where a step of the run goes on
+            nonlocal asked
+            asked += 1
+            route.fulfill(json=route.fetch().json() | {"running": [asked]})
+
+        tab.page.route("**/api/things", going_on)
+        tab.page.wait_for_function(PLAYS)
+        _beyond(tab, "document.querySelector('.curves-told').textContent.startsWith('Frame 2')")
+        before = told.inner_text()
+        tab.page.evaluate("window.first = document.querySelector('.pane canvas')")
+        with tab.page.expect_response("**/api/sheet?*"):
+            pass
+        tab.page.wait_for_timeout(300)
+        assert told.inner_text() == before
+        assert tab.page.evaluate("window.first === document.querySelector('.pane canvas')"), "the same film plays on"
+        words = ("--method", "telea,radius_pixels=21", "--workers", "0")
+        done = run_here("eval", "run", folder / "data", "--run", folder / "run", *words)
+        assert done.returncode == 0, done.stderr
+        _beyond(tab, f"document.querySelector('.curves-told').textContent !== {json.dumps(before)}")
+        tab.page.wait_for_function(PLAYS)
+        _beyond(tab, "document.querySelector('.curves-told').textContent.startsWith('Frame 2')")
+        assert not tab.page.evaluate("window.first === document.querySelector('.pane canvas')")
+        assert tab.complaints == []
+        tab.context.close()
+    finally:
+        listening.shutdown()
+        listening.server_close()
+        thread.join()
+
+
+def test_a_wave_in_a_name_parts_nothing(browser: Any, server: Server) -> None:
+    server.bench.notes.annotate("run 0/runs/b", {"name": "Monday~v2%7E", "note": "", "tags": ""})
+    try:
+        tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b")
+        page = tab.page
+        page.wait_for_function(LOADED)
+        page.locator(".rows thead th button", has_text="telea · Monday~v2%7E").click()
+        page.locator("summary", has_text="Range").click()
+        page.locator("[name=of]").select_option("v|telea · Monday~v2%7E")
+        page.locator("[name=low]").fill("-1")
+        page.locator("[data-action=range]").click()
+        page.locator("[data-chips] .chip", has_text="Monday~v2%7E: -1").or_(
+            page.locator("[data-chips] .chip", has_text="Monday~v2%7E: −1")
+        ).wait_for()
+        assert page.locator(".rows th[aria-sort=ascending]").inner_text().startswith("telea · Monday~v2%7E")
+        other = opened(browser, server, page.evaluate("location.hash"))
+        other.page.wait_for_function(LOADED)
+        for query in ("[data-chips]", ".rows thead"):
+            assert other.page.locator(query).inner_text() == page.locator(query).inner_text()
+        assert (tab.complaints, other.complaints) == ([], [])
+        tab.context.close()
+        other.context.close()
+    finally:
+        server.bench.notes.annotate("run 0/runs/b", {"name": "", "note": "", "tags": ""})
+
+
+def test_an_infinite_value_counts_and_a_missing_one_does_not(browser: Any, server: Server) -> None:
+    tab = opened(browser, server)
+    values = {"psnr/hole|a": ["inf", 30, "inf", 25], "psnr/hole|b": [20, 28, "inf", None]}
+    head = {
+        "ids": [*"0123"], "names": [*"0123"], "sources": [*"0123"], "facts": [], "slices": [], "values": values, "kind": "study",
+        "methods": [{"name": "a"}, {"name": "b"}], "styles": {"a": {}, "b": {}}, "default": "psnr/hole",
+        "quantities": [{"key": "psnr/hole", "higher": True, "ranked": True}],
+    }  # fmt: skip
+    told = tab.page.evaluate(
+        """async (head) => {
+          const { Items } = await import('/static/items/data.js');
+          const items = Items.listed(head);
+          items.choose('psnr/hole', ['a', 'b'], '');
+          const column = (name) => [...items.column(name).column].map((one) => String(Math.round(one * 10) / 10));
+          const order = (by, falling) => [...items.sorted(Int32Array.of(0, 1, 2, 3), by, falling)];
+          return [...['mean', 'worst', 'spread', 'odd'].map(column), order('mean', false), order('spread', true)];
+        }""",
+        head,
+    )
+    mean, worst, spread, odd, from_worst, most_disagreed = told
+    assert mean == ["Infinity", "29", "Infinity", "25"]
+    assert worst == ["20", "28", "Infinity", "25"]
+    assert spread == ["Infinity", "1.4", "0", "NaN"]
+    assert (odd[0], odd[2], odd[3]) == ("Infinity", "NaN", "NaN")
+    assert from_worst == [3, 1, 0, 2]
+    assert most_disagreed == [0, 1, 2, 3]
+    tab.context.close()
+
+
+def test_an_address_that_says_nonsense_is_clamped_or_told(browser: Any, server: Server) -> None:
+    for state, zoom, frame in (
+        ("z=abc&n=abc&a=abc", "", ""),
+        ("z=1e9~7~-7&n=1e9&a=9", "16×", "3 / 3"),
+        ("z=0.1&n=-5", "", "1 / 3"),
+    ):
+        tab = opened(browser, server, f"#r=0/runs/a&i=i1&{state}")
+        tab.page.wait_for_function(PLAYS)
+        _beyond(tab, f"document.querySelector('.control.zoom').dataset.value === '{zoom}'")
+        _beyond(tab, f"document.querySelector('.time').textContent.startsWith('{frame}')")
+        if zoom:
+            _beyond(tab, "new URLSearchParams(location.hash.slice(1)).get('z') === '16~1~0'")
+        assert tab.complaints == []
+        tab.context.close()
+    tab = opened(browser, server, "#r=0/runs/a&i=nothing")
+    tab.page.locator("[data-live]", has_text="There is no item nothing here").wait_for()
+    assert _letter(tab.page, "i") == ""
+    for key in "xed":
+        tab.page.evaluate("document.querySelector('[data-live]').replaceChildren()")
+        tab.page.keyboard.press(key)
+        tab.page.locator("[data-live]", has_text="Open an item first").wait_for()
+    assert "k=" not in tab.page.evaluate("location.hash")
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_the_order_by_a_column_is_offered_of_the_one_that_is_sorted_by(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    by_column = page.locator("[data-order] option[value=column]")
+    offered = "document.querySelector('[data-order] option[value=column]').hidden"
+    assert page.evaluate(offered)
+    page.locator(".rows thead th button", has_text="blank").click()
+    assert (page.evaluate(offered), by_column.text_content()) == (False, "by blank")
+    assert page.locator("[data-order]").input_value() == "column"
+    page.locator("[data-order]").select_option("worst")
+    page.wait_for_function("() => document.querySelector('.rows th[aria-sort=ascending]')?.textContent.startsWith('Mean')")
+    assert page.evaluate(offered)
+    assert tab.complaints == []
+    tab.context.close()
+
+
+def test_the_tip_of_a_point_says_the_words_of_its_axes(browser: Any, paired_server: Server) -> None:
+    for axes in ("x=v|telea&y=a|axis.size", "x=a|axis.size&y=v|telea"):
+        tab = opened(browser, paired_server, f"#r=0/run&{axes}")
+        page = tab.page
+        page.wait_for_function(LOADED)
+        page.wait_for_selector("[data-leads] .base")
+        plot = page.locator("[data-scatter] canvas")
+        plot.scroll_into_view_if_needed()
+        box = plot.bounding_box()
+        told = ""
+        for place in range(4000):
+            page.mouse.move(box["x"] + (place % 80) / 80 * box["width"], box["y"] + (place // 80) / 50 * box["height"])
+            if told := page.evaluate("(document.querySelector('.tip:not([hidden])') ?? {}).textContent ?? ''"):
+                break
+        assert re.search(r": (\d+\.\d+, (low|high)|(low|high), \d+\.\d+)$", told), told
+        tab.context.close()
 
 
 def test_the_keys_of_pictures_difference_copy_and_flag(browser: Any, server: Server) -> None:

@@ -7,7 +7,7 @@ import { Items } from "../items/data.js";
 import { number } from "../items/numbers.js";
 import { library } from "./library.js";
 import { Look } from "../items/look.js";
-import { all, follow, get, set } from "../items/state.js";
+import { all, follow, get, joined, parted, set } from "../items/state.js";
 import { Table } from "../items/table.js";
 
 const at = (name) => document.querySelector(`[data-${name}]`);
@@ -50,6 +50,7 @@ async function load({ again = false } = {}) {
   if (!answer.ok) return show(null, (await answer.json()).sentence);
   const found = Items.unpacked(await answer.arrayBuffer());
   found.query = wanted;
+  look.stale = again;
   return wanted === asked ? show(found, "") : undefined;
 }
 
@@ -74,9 +75,9 @@ const usualAxis = () => {
   const fact = items.facts.find((one) => one.key === "hole.hole_fraction") ?? items.facts.find((one) => one.numeric) ?? items.facts[0];
   return fact ? `a|${fact.key}` : items.shown.filter((one) => !one.reference).length > 1 ? "spread" : "mean";
 };
-const filters = () => all("f").map((text) => { const [key, ...rest] = text.split("~"); const found = items?.column(key); return { key: found?.key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
+const filters = () => all("f").map((text) => { const [key, ...rest] = parted(text); const found = items?.column(key); return { key: found?.key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
   .filter(({ found, words, low, high }) => found && (words ? words.length : low <= high)); // an address may say anything
-const told = ({ key, words, low, high }) => [key, ...(words ?? [low, high])].join("~");
+const told = ({ key, words, low, high }) => joined([key, ...(words ?? [low, high])]);
 
 /** Filters by these ranges or words; null takes one away. */
 function narrow(changes) {
@@ -103,6 +104,7 @@ function draw() {
   const [by, falling] = sorting();
   order = items.sorted(left, by, falling);
   const item = items.placeOf.get(get("i")) ?? null;
+  if (item === null && get("i") && items.query === asked) { say(`There is no item ${get("i")} here`); set({ i: "" }, { step: false }); }
   drawBar();
   const columns = [...all("c"), ...items.shown.map((one) => `v|${one.name}`), ...items.shown.filter((one) => items.baseOf(one.name)).map((one) => `d|${one.name}`), ...(items.shown.length > 1 ? ["spread"] : [])];
   if (items.shown.length > 1 && items.column(by)?.numeric && !columns.includes(by)) columns.unshift(by); // seen where it sorts
@@ -119,7 +121,7 @@ function draw() {
 }
 
 function sorting() {
-  const [key, how] = get("o", items.quantity ? "worst" : "item").split("~");
+  const [key, how] = parted(get("o", items.quantity ? "worst" : "item"));
   const by = items.column(key)?.key ?? key;
   return by === "worst" ? ["mean", items.quantity ? !items.quantity.higher : false] : [by, how ? how === "down" : by === "spread" || by === "odd"];
 }
@@ -127,7 +129,7 @@ function sorting() {
 function sortBy(key) {
   const [by, falling] = sorting();
   const higher = key === "item" ? true : items.column(key)?.higher; // the worst first, else the largest
-  set({ o: `${key}~${(key === by ? falling : higher) ? "up" : "down"}` });
+  set({ o: joined([key, (key === by ? falling : higher) ? "up" : "down"]) });
   draw();
 }
 
@@ -146,7 +148,10 @@ function drawBar() {
   form.flagged.checked = get("l") === "1";
   form.flagged.closest("label").hidden = !form.flagged.checked && !list.flags.some((one) => items.placeOf.has(one.subject));
   at("order").value = get("o", quantity ? "worst" : "item").split("~")[0];
-  if (!at("order").value) at("order").value = "column";
+  const byColumn = at("order").lastElementChild; // is said of a column that was sorted by
+  byColumn.hidden = Boolean(at("order").value);
+  byColumn.selected ||= !byColumn.hidden;
+  byColumn.textContent = `by ${byColumn.hidden ? "column" : items.column(sorting()[0])?.label}`;
   document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
   const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
   const made = filters().map((one) => {
@@ -371,7 +376,7 @@ at("leads").addEventListener("change", ({ target }) => {
   draw();
 });
 at("effects").addEventListener("toggle", () => { if (at("effects").open !== (get("u") === "1")) { set({ u: at("effects").open ? "1" : "" }); if (items) draw(); } });
-for (const [place, letter, usual] of [["order", "o", "column"], ["basis", "g", ""], ["axis=x", "x", ""], ["axis=y", "y", "|chosen"]]) at(place).addEventListener("change", ({ target }) => { set({ [letter]: target.value === usual ? "" : target.value }); draw(); });
+for (const [place, letter, usual] of [["order", "o", ""], ["basis", "g", ""], ["axis=x", "x", ""], ["axis=y", "y", "|chosen"]]) at(place).addEventListener("change", ({ target }) => { set({ [letter]: target.value === usual ? "" : target.value }); draw(); });
 at("flag").addEventListener("submit", async (event) => {
   const { name, value } = event.target.elements;
   const told_now = await (await fetch("/api/flag", { ...POST, body: JSON.stringify({ subject: get("i"), name: name.value, value: standing() ? "" : value.value }) })).json();
@@ -380,7 +385,8 @@ at("flag").addEventListener("submit", async (event) => {
   draw();
 });
 at("flag").addEventListener("input", () => drawItem(items.placeOf.get(get("i"))));
-const KEYS = { j: actions.next, k: actions.previous, e: () => manner("error"), d: () => manner("difference"), g: actions.grid, c: actions.copy, Escape: back, "/": () => form.text.focus(), x: () => at("flag").requestSubmit(), "?": () => at("help").togglePopover() };
+const ofItem = (act) => () => (get("i") ? act() : say("Open an item first"));
+const KEYS = { j: actions.next, k: actions.previous, e: ofItem(() => manner("error")), d: ofItem(() => manner("difference")), g: actions.grid, c: actions.copy, Escape: back, "/": () => form.text.focus(), x: ofItem(() => at("flag").requestSubmit()), "?": () => at("help").togglePopover() };
 listen((key) => { if (KEYS[key] && (items || ["?", "Escape"].includes(key))) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
 for (const media of ["print", "(prefers-color-scheme: dark)"]) matchMedia(media).addEventListener("change", recolour);
 follow(() => load());

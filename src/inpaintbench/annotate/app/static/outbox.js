@@ -39,14 +39,7 @@ function uuid() {
 export class Outbox extends EventTarget {
   constructor(listener) {
     super();
-    this.listener = listener;
-    this.owner = null;
-    this.entries = [];
-    this.sending = null;
-    this.failures = 0;
-    this.blocked = false;
-    this.timer = null;
-    this.count = 0;
+    Object.assign(this, { listener, owner: null, entries: [], sending: null, failures: 0, blocked: false, timer: null, count: 0 });
     window.addEventListener("online", () => this.retry());
   }
 

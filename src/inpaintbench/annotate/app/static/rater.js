@@ -34,14 +34,8 @@ class Page {
     this.queue = new Queue();
     this.outbox = new Outbox(this);
     this.outbox.addEventListener("change", () => this.connection());
-    this.work = null;
-    this.lastCard = null;
-    /* What Enter does on a screen that was to be read. */
-    this.onward = null;
-    this.greeted = false;
-    this.instructions = new Set();
-    this.timer = null;
-    this.room = FEW;
+    /* `onward`: what Enter does on a screen that was to be read. */
+    Object.assign(this, { work: null, lastCard: null, onward: null, greeted: false, instructions: new Set(), timer: null, room: FEW });
     listen((key, event) => this.press(key, event), (key) => player.release(key));
     window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
     window.addEventListener("online", () => this.connection());

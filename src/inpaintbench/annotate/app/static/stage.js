@@ -20,10 +20,8 @@ export class Stage {
       may load. */
   constructor(root, player, listener) {
     Object.assign(this, { root, player, listener });
-    Object.assign(this, { clock: player.clock, view: player.view, shelf: player.shelf });
-    this.card = null;
-    this.stopwatch = null;
-    this.records = new Map();
+    const { clock, view, shelf } = player;
+    Object.assign(this, { clock, view, shelf, card: null, stopwatch: null, records: new Map() });
     this.view.outlineOn = remembered.get("outline") === "on";
     player.addEventListener("change", () => remembered.set("outline", this.view.outlineOn ? "on" : "off"));
     player.addEventListener("start", () => this.#began());

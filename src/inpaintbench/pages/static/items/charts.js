@@ -255,7 +255,8 @@ export class Scatter {
     this.canvas.style.cursor = near ? "pointer" : "crosshair";
     if (!near) return;
     const { item, one } = near;
-    this.tip.textContent = `${this.items.names[item]} · ${one.name}: ${number(this.items.word(one.x, item), null)}, ${number(one.y.column[item], one.y.decimals)}`;
+    const [across, up] = [one.x, one.y].map((column) => [this.items.word(column, item), column === one.y ? column.decimals : null]).map(([value, decimals]) => (typeof value === "string" ? value : number(value, decimals)));
+    this.tip.textContent = `${this.items.names[item]} · ${one.name}: ${across}, ${up}`;
     Object.assign(this.tip.style, { left: `${Math.min(event.clientX - box.left + 12, box.width - 180)}px`, top: `${event.clientY - box.top + 14}px` });
   }
 }

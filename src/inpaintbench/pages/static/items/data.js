@@ -64,15 +64,15 @@ export class Items {
     const all = average(Float32Array.from(own));
     for (let item = 0; item < this.n; item += 1) {
       let [sum, count, squares, most] = [0, 0, 0, NaN];
-      for (const column of columns) if (Number.isFinite(column[item])) [sum, count] = [sum + column[item], count + 1];
+      for (const column of columns) if (!Number.isNaN(column[item])) [sum, count] = [sum + column[item], count + 1];
       if (!count) continue;
       mean[item] = sum / count;
       columns.forEach((column, place) => {
-        if (!Number.isFinite(column[item])) return;
+        if (Number.isNaN(column[item])) return;
         worst[item] = Number.isNaN(worst[item]) ? column[item] : worse(worst[item], column[item]);
-        squares += (column[item] - mean[item]) ** 2;
+        if (column[item] !== mean[item]) squares += (column[item] - mean[item]) ** 2; // two infinite ones are no way apart
         const rest = Math.abs(column[item] - mean[item] - own[place] + all);
-        if (!(rest <= most)) most = rest;
+        if (Number.isNaN(most) || rest > most) most = rest;
       });
       if (this.kind === "run" && columns.some((column, place) => Number.isNaN(column[item]) && !Number.isNaN(own[place]))) mean[item] = NaN; // those of fewer methods do not stand beside the others'
       else if (count > 1) [spread[item], odd[item]] = [Math.sqrt(squares / (count - 1)), most];

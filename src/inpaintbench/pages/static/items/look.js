@@ -2,8 +2,12 @@
 
 import { el } from "../player/dom.js";
 import { Player } from "../player/player.js";
+import { MOST_ZOOM } from "../player/view.js";
 import { Curves } from "./charts.js";
-import { get, set } from "./state.js";
+import { get, joined, parted, set } from "./state.js";
+
+/** The number that an address tells, inside a range; it may say anything. */
+const within = (text, low, high, usual) => (text && Number.isFinite(Number(text)) ? Math.min(Math.max(Number(text), low), high) : usual);
 
 export class Look {
   constructor(room, curves, { told }) {
@@ -20,15 +24,18 @@ export class Look {
     for (const name of ["pointermove", "change"]) room.addEventListener(name, () => this.#tell());
   }
 
-  /** Fetch what `query` names and play it; the same is not fetched again. */
+  /** Fetch what `query` names and play it; the same is not fetched again but where it is `stale`, and then played where it is another. */
   async show(query, looks) {
     const address = `/api/sheet?${query}`;
-    if (address === this.address) return this.restore();
-    this.address = address;
-    this.told("Composing the films …");
+    const again = address === this.address;
+    if (again && !this.stale) return this.restore();
+    if (!again) this.told("Composing the films …");
+    Object.assign(this, { address, stale: false });
     const answer = await fetch(address);
-    const shown = await answer.json();
-    if (address !== this.address) return;
+    const text = await answer.text();
+    if (address !== this.address || (again && text === this.text)) return;
+    const shown = JSON.parse(text);
+    this.text = text;
     if (!answer.ok) {
       this.player.clear(el("div", { class: "notice", role: "status" }, shown.sentence));
       this.curves.show([], 1, looks);
@@ -48,7 +55,7 @@ export class Look {
   }
 
   clear() {
-    this.address = "";
+    this.address = this.text = "";
     this.player.clear();
   }
 
@@ -57,14 +64,15 @@ export class Look {
     const { view, clock } = this.player;
     if (!clock.media) return;
     this.restoring = true;
-    const [factor, x = 0.5, y = 0.5] = get("z", "1").split("~").map(Number);
-    Object.assign(view.zoom, { factor, x, y });
-    view.following = Boolean(get("z")) && !get("z").includes("~");
-    const [at, ...over] = get("a").split("~");
-    Object.assign(view, { wipeAt: Number(at || 0.5), against: view.panes.find(({ player }) => player.name === over.join("~"))?.player ?? null });
+    const [factor, ...place] = parted(get("z"));
+    const [x, y] = [0, 1].map((axis) => within(place[axis], 0, 1, 0.5));
+    Object.assign(view.zoom, { factor: within(factor, 1, MOST_ZOOM, 1), x, y });
+    view.following = Boolean(get("z")) && !place.length;
+    const [at, over] = parted(get("a"));
+    Object.assign(view, { wipeAt: within(at, 0, 1, 0.5), against: view.panes.find(({ player }) => player.name === over)?.player ?? null });
     if (Boolean(at) !== view.wiping) view.toggle("wipe");
     view.outlineOn = get("h") === "1" && view.can.outline;
-    if (get("n") !== "") clock.show(Number(get("n")) - 1);
+    if (get("n") !== "") clock.show(within(get("n"), 1, clock.media.frames, 1) - 1);
     view.place();
     this.restoring = false;
     this.player.bar.draw();
@@ -76,8 +84,8 @@ export class Look {
     const short = (value) => Math.round(value * 1000) / 1000;
     set({
       n: clock.playing ? "" : clock.frame + 1,
-      a: view.wiping ? [short(view.wipeAt), view.against?.name].filter((one) => one !== undefined).join("~") : "",
-      z: view.zoom.factor > 1 ? [view.zoom.factor, ...(view.follows ? [] : [view.zoom.x, view.zoom.y])].map(short).join("~") : "", // a place of its own, or the hole's
+      a: view.wiping ? joined([short(view.wipeAt), ...(view.against ? [view.against.name] : [])]) : "",
+      z: view.zoom.factor > 1 ? joined([view.zoom.factor, ...(view.follows ? [] : [view.zoom.x, view.zoom.y])].map(short)) : "", // a place of its own, or the hole's
       h: view.outlineOn ? "1" : "",
     });
   }

@@ -5,6 +5,9 @@ let [state, latest] = [read(), -Infinity];
 
 export const get = (name, otherwise = "") => state.get(name) ?? otherwise;
 export const all = (name) => state.getAll(name);
+/** Several words as one value, with "~" between them; one in a word is written "%7E", and no link of before means another thing. */
+export const joined = (words) => words.map((word) => String(word).replace(/%(?=25|7E)/g, "%25").replaceAll("~", "%7E")).join("~");
+export const parted = (text) => text.split("~").map((word) => word.replace(/%(25|7E)/g, decodeURIComponent));
 
 /** Empty values are usual ones and are not told; lists stand several times. `step`: one can go back from it; what is dragged is one step. */
 export function set(changes, { step = Object.keys(changes).some((name) => !"nazht".includes(name)) } = {}) {

@@ -10,14 +10,7 @@ const STEP_MS = 300;
 export class Clock extends EventTarget {
   constructor() {
     super();
-    this.media = null;
-    this.watched = null;
-    this.frame = 0;
-    this.speed = 1;
-    this.loop = true;
-    this.wanted = null;
-    this.chasing = false;
-    this.arrived = null;
+    Object.assign(this, { media: null, watched: null, frame: 0, speed: 1, loop: true, wanted: null, chasing: false, arrived: null });
     document.addEventListener("visibilitychange", () => this.watched?.interrupt());
   }
 

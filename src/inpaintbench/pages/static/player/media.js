@@ -17,9 +17,7 @@ export class Media {
     this.stage = buffer(spec.width, spec.height);
     this.pen = this.stage.getContext("2d", { alpha: false });
     this.patches = spec.patches ? new Patches(spec.patches) : null;
-    this.state = "loading";
-    this.fresh = false;
-    this.gone = false;
+    Object.assign(this, { state: "loading", fresh: false, gone: false });
     this.ready = this.#load(file, parking).catch((error) => {
       this.state = "broken";
       this.reason = String(error?.message ?? error);

@@ -9,7 +9,7 @@ import { Tabs } from "./tabs.js";
 const CAPTION = 24;
 /* Where a name would be cut, all go on in further lines, up to this height. */
 const MOST_CAPTION = 64;
-const MOST_ZOOM = 16;
+export const MOST_ZOOM = 16;
 /* Screens narrower than this may have tabs, whose row is TABS high; CSS pixels. */
 const NARROW = 600;
 const TABS = 44;
@@ -20,20 +20,10 @@ const MAIN_ROLES = new Set(["candidate", "clip"]);
 export class View {
   /** `onpick(place)`: a candidate's name was clicked. */
   constructor(area, clock, { onpick, onchange, drag = false, scrolls = false }) {
-    Object.assign(this, { area, clock, onpick, onchange, drag, scrolls });
-    this.panes = [];
-    this.card = null;
-    this.keyOf = new Map();
-    this.zoom = { factor: 1, x: 0.5, y: 0.5 };
-    this.lastFactor = 3;
-    this.wipeAt = 0.5;
-    this.outlineOn = false;
-    this.errorOn = false;
-    this.held = new Set();
-    this.wiping = false;
+    Object.assign(this, { area, clock, onpick, onchange, drag, scrolls, panes: [], card: null, keyOf: new Map(), held: new Set() });
+    Object.assign(this, { zoom: { factor: 1, x: 0.5, y: 0.5 }, lastFactor: 3, wipeAt: 0.5, wiping: false, outlineOn: false, errorOn: false });
     /* Called when the players were placed; the smallest candidate that is shown: {width, scale}, CSS pixels, and of a proxy's. */
-    this.onplaced = () => {};
-    this.mainSize = null;
+    Object.assign(this, { onplaced: () => {}, mainSize: null });
     clock.addEventListener("frame", () => this.draw());
     new ResizeObserver(() => this.#anew()).observe(area);
     this.tabs = new Tabs(() => this.place());
