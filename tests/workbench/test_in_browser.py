@@ -93,7 +93,7 @@ def test_a_copied_address_restores_the_view_elsewhere(browser: Any, server: Serv
     page.locator("[data-leads] tr", has_text="blank").locator("input").uncheck()
     page.wait_for_timeout(400)
     page.locator("[data-leads] .base").first.click()
-    page.locator("summary", has_text="Range").click()
+    page.locator("summary", has_text="Filter").click()
     page.locator("[name=of]").select_option("v|navier_stokes")
     page.locator("[name=low]").fill("-1")
     page.locator("[data-action=range]").click()
@@ -596,7 +596,7 @@ def test_buttons_have_words_and_menus_stay_on_the_page(browser: Any, server: Ser
             word = button.locator(".word").inner_text()
             assert (button.get_attribute("aria-label") or "").startswith(word)
             assert word in (button.get_attribute("data-tip") or "")
-        for name in ("Range", "Columns"):
+        for name in ("Filter", "Columns"):
             page.locator("summary", has_text=name).click()
             box = page.locator("details[open].menu > div").bounding_box()
             assert box["x"] >= 0
@@ -743,7 +743,7 @@ def test_a_wave_in_a_name_parts_nothing(browser: Any, server: Server) -> None:
         page = tab.page
         page.wait_for_function(LOADED)
         page.locator(".rows thead th button", has_text="telea · Monday~v2%7E").click()
-        page.locator("summary", has_text="Range").click()
+        page.locator("summary", has_text="Filter").click()
         page.locator("[name=of]").select_option("v|telea · Monday~v2%7E")
         page.locator("[name=low]").fill("-1")
         page.locator("[data-action=range]").click()
@@ -852,6 +852,93 @@ def test_the_tip_of_a_point_says_the_words_of_its_axes(browser: Any, paired_serv
         tab.context.close()
 
 
+def test_items_are_filtered_by_the_words_of_any_fact_and_by_source(browser: Any, paired_server: Server) -> None:
+    tab = opened(browser, paired_server, "#r=0/run")
+    page = tab.page
+    page.wait_for_function(LOADED)
+    for key, words, left in (("a|axis.size", ["low"], "8 of 16 items"), ("source", ["s0", "s3"], "2 of 16 items")):
+        page.locator("summary", has_text="Filter").click()
+        page.locator("[name=of]").select_option(key)
+        assert page.locator("[name=low]").is_hidden()
+        page.locator("[name=words]").select_option(words)
+        page.locator("[data-action=range]").click()
+        _beyond(tab, f"document.querySelector('[data-count]').textContent === '{left}'")
+    assert [one.removesuffix(" ×") for one in page.locator("[data-chips] .chip").all_inner_texts()[:2]] == [
+        "Axis: size: low",
+        "Source: s0, s3",
+    ]
+    other = opened(browser, paired_server, page.evaluate("location.hash"))
+    _beyond(other, "document.querySelector('[data-count]').textContent === '2 of 16 items'")
+    other.page.locator(".strip-name", has_text="Axis: size").press("Enter")  # what is dragged over is reached by keys too
+    _beyond(other, "document.activeElement.name === 'of' && document.querySelector('[name=words]').selectedOptions.length === 1")
+    assert other.page.locator("[name=of]").input_value() == "a|axis.size"
+    other.page.locator("[name=words]").select_option([])
+    other.page.locator("[data-action=range]").click()
+    _beyond(other, "document.querySelector('[data-count]').textContent === '4 of 16 items'")
+    assert (tab.complaints, other.complaints) == ([], [])
+    tab.context.close()
+    other.context.close()
+
+
+def test_the_tab_of_a_reference_stands_in_the_address(browser: Any, server: Server) -> None:
+    narrow = {"viewport": {"width": 390, "height": 300}}
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&i=i1&n=1", **narrow)
+    tab.page.wait_for_function(PLAYS)
+    tab.page.locator(".tab", has_text="truth").click()
+    _beyond(tab, "location.hash.endsWith('&tab=truth')")
+    other = opened(browser, server, tab.page.evaluate("location.hash"), **narrow)
+    other.page.wait_for_function(PLAYS)
+    _beyond(other, "document.querySelector('.tab[aria-pressed=true]').textContent === 'truth'")
+    assert other.page.locator(".pane:not([hidden]) .name").all_inner_texts() == ["truth"]
+    other.page.keyboard.press("t")
+    other.page.keyboard.press("t")
+    _beyond(other, "!location.hash.includes('tab=')")
+    assert (tab.complaints, other.complaints) == ([], [])
+    tab.context.close()
+    other.context.close()
+    tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&i=i1&n=1", viewport={"width": 1280, "height": 700})
+    tab.page.wait_for_function(PLAYS)
+    _beyond(tab, "document.querySelectorAll('.pane:not([hidden])').length === 6")  # a wide window shows them all
+    tab.context.close()
+
+
+def test_pictures_say_whose_they_are(browser: Any, server: Server) -> None:
+    joined = server.bench.joined({"runs": ["0/runs/a"]})
+    for order in ("worst", "v|telea~up"):
+        tab = opened(browser, server, f"#r=0/runs/a&v=grid&o={order}")
+        tab.page.wait_for_selector(".pictures button")
+        for card in tab.page.locator(".pictures button").all():
+            item = joined.ids.index(card.get_attribute("title") or "")
+            worst = min(("telea", "blank"), key=lambda name, item=item: joined.values["psnr/hole", name][item])
+            # A reference competes with nobody.
+            pictured = (
+                "telea" if order != "worst" or any(one.reference and one.name == worst for one in joined.methods) else worst
+            )
+            assert card.locator(".pictured").inner_text() == pictured
+            assert f"methods={pictured}" in (card.locator("img").get_attribute("src") or "")
+            assert joined.ids[item] in card.inner_text()
+            assert "Spread " in card.inner_text() or len([one for one in joined.methods if not one.reference]) < 2
+        assert tab.complaints == []
+        tab.context.close()
+
+
+def test_one_skips_to_the_items_by_the_first_key(browser: Any, server: Server) -> None:
+    tab = opened(browser, server, "#r=0/runs/a")
+    tab.page.wait_for_function(LOADED)
+    tab.page.wait_for_selector("[data-leads] .base")
+    for grid in (False, True):
+        skip = tab.page.locator(".skip")
+        assert skip.bounding_box()["width"] < 30
+        skip.focus()
+        assert skip.bounding_box()["width"] > 40
+        tab.page.keyboard.press("Enter")
+        assert tab.page.evaluate("document.activeElement.closest('[data-table]') !== null")
+        assert tab.page.evaluate("document.activeElement.closest('.pictures') !== null") == grid
+        tab.page.keyboard.press("g")
+    assert tab.page.locator("button, a, input").first.get_attribute("class") == "skip"
+    tab.context.close()
+
+
 def test_the_keys_of_pictures_difference_copy_and_flag(browser: Any, server: Server) -> None:
     tab = opened(browser, server, "#r=0/runs/a&r=0/runs/b&i=i1")
     page = tab.page
@@ -923,7 +1010,7 @@ def test_missing_kinds_are_no_points_and_ranges_are_numbers(browser: Any, server
     assert across == [-0.5, 1.5]
     assert places[:2] == [0, 1]
     assert places[2] != places[2]
-    page.locator("summary", has_text="Range").click()
+    page.locator("summary", has_text="Filter").click()
     assert page.locator("[name=of] option[value='d|telea']").is_disabled()
     page.locator("[name=low]").press_sequentially("abc")
     assert page.locator("[name=low]").input_value() == ""

@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import time
+from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -23,6 +25,8 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.scoring.predict import LOGS
+from inpaintbench.pages.colours import method_styles
+from inpaintbench.pages.page import render
 from inpaintbench.pages.words import interval, number
 from inpaintbench.types import Clip, Corruption
 from inpaintbench.workbench import exporting
@@ -428,6 +432,27 @@ def test_a_run_is_read_again_when_its_dataset_changed(own: Path, tmp_path: Path)
     assert bench.joined(query) is first
     os.utime(own / "waves" / "dataset.json", (1, 1))
     assert bench.joined(query) is not first
+
+
+def test_a_report_is_compared_with_those_of_the_same_dataset(server: Server) -> None:
+    html = server.bench.listed_page()["html"]
+    offered = set(re.findall(r"/compare\?one=([^&]+)&amp;other=([^\"]+)", html))
+    of_waves = {quote(f"0/runs/{name}/report", safe="") for name in "abcdef"}
+    assert offered == set(permutations(of_waves, 2))
+
+
+def test_what_is_beyond_chance_elsewhere_is_all_there() -> None:
+    names = ("SSIM", "MSE", "PCons", "Flicker", "LPIPS")
+    metrics = [SimpleNamespace(label=name, higher=True, decimals=2) for name in names]
+    apart = [(metric, SimpleNamespace(mean=1.0)) for metric in metrics]
+    mean = SimpleNamespace(mean=1.0, interval_low=0.5, interval_high=1.5, n=9)
+    row = {"name": "telea", "lead": None, "mean": mean, "note": "", "elsewhere": apart}
+    page = render(
+        "workbench/static/leads.html", rows=[row], measure=SimpleNamespace(label="PSNR", unit="dB", higher=True), decimals=2,
+        styles=method_styles(["telea"]), references=[], chosen="", base="", base_title="", films=[], most=1.0,
+    )  # fmt: skip
+    _, _, more = page.partition('<details class="elsewhere"><summary>beyond chance in 5 more:</summary>')
+    assert [name for name in names if f"{name} +1.00 better" in more] == [*names]
 
 
 def test_two_reports_are_compared_by_method_and_slice(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ class Thing:
     predicted: dict[str, int] = field(default_factory=dict)
     """Of runs: label -> predictions."""
     dataset: str = ""
-    """Of runs: key of the dataset that it is of, where that lies below the folders too."""
+    """Of runs: key of the dataset that it is of, where that lies below the folders too. Of reports: SHA-256 of theirs and the
+    fingerprint of the protocol, by which means can be compared."""
 
 
 class Folders:
@@ -140,7 +141,8 @@ def _below(place: Path, root: Path, number: str, depth: int) -> Iterator[Thing]:
             except InputError:
                 told = {"protocol": f"{REPORT_DATA} cannot be read"}  # one damaged report hides no other
             what, own = str(told.get("protocol", "")), f"{key.rstrip('/')}/{REPORT_PAGE}"
-            yield thing("report", str(told.get("title", name)), what, REPORT_DATA, page=own)
+            of = f"{told.get('dataset_sha256', '')} {told.get('fingerprint', '')}"
+            yield thing("report", str(told.get("title", name)), what, REPORT_DATA, page=own, dataset=of)
         if board := next((file for file in BOARDS if (place / file).is_file()), ""):
             page = next(iter(pages), "")
             yield thing("leaderboard", name, "leaderboard", board, page=f"{key.rstrip('/')}/{page}" if page else "")

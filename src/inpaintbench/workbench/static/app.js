@@ -2,8 +2,8 @@
 
 import { button, el, give } from "../player/dom.js";
 import { listen } from "../player/keys.js";
-import { repaint, Scatter, Strip } from "../items/charts.js";
-import { Items } from "../items/data.js";
+import { repaint, Scatter, Strip, through } from "../items/charts.js";
+import { HASH, Items, NO_WORD } from "../items/data.js";
 import { number } from "../items/numbers.js";
 import { library } from "./library.js";
 import { Look } from "../items/look.js";
@@ -13,16 +13,14 @@ import { Table } from "../items/table.js";
 const at = (name) => document.querySelector(`[data-${name}]`);
 const POST = { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" } };
 const MOST_STRIPS = 12;
-const HASH = /^[0-9a-f]{12,}$/;
 const LETTERS = { slice: "s", text: "t", failed: "e", flagged: "l" };
 const form = at("bar");
 let items = null;
 let left = new Int32Array(0);
 let order = left;
-let strips = [];
-let asked = null;
+let [strips, asked] = [[], null];
 
-const table = new Table(at("table"), { open, sort: sortBy, picture: (item) => `/api/thumb?${query({ item: items.ids[item], methods: items.shown.slice(0, 1).map((one) => one.name) })}` });
+const table = new Table(at("table"), { open, sort: sortBy, picture: (item, method) => `/api/thumb?${query({ item: items.ids[item], methods: method ?? [] })}` });
 const scatter = new Scatter(at("scatter"), { choose: (x, y) => narrow([[get("x") || usualAxis(), x], [scatter.series.length > 1 ? "any" : scatter.series[0].y.key, y]]), open });
 const look = new Look(document.querySelector(".comparison"), document.querySelector(".curves"), { told: (text, { logs = {}, verdicts = [], judged = [] } = {}) => {
   at("judged").replaceChildren(...judged.map((words) => el("li", {}, words)));
@@ -48,8 +46,7 @@ async function load({ again = false } = {}) {
   const answer = await fetch(`/api/set?${wanted}`);
   if (wanted !== asked) return undefined;
   if (!answer.ok) return show(null, (await answer.json()).sentence);
-  const found = Items.unpacked(await answer.arrayBuffer());
-  found.query = wanted;
+  const found = Object.assign(Items.unpacked(await answer.arrayBuffer()), { query: wanted });
   look.stale = again;
   return wanted === asked ? show(found, "") : undefined;
 }
@@ -67,6 +64,8 @@ function show(found, refusal) {
   for (const [name, rows] of Object.entries(found?.choices ?? {})) {
     document.querySelector(`[data-choices=${name}]`).replaceChildren(...rows.map(([value, label]) => el("option", { value }, label)));
   }
+  const named = (found?.facts ?? []).filter((one) => !one.numeric).map((one) => [`a|${one.key}`, one.label]);
+  form.of.append(...[...named, ["source", "Source"]].map(([value, label]) => el("option", { value }, label)));
   at("columns").replaceChildren(...(found?.facts ?? []).map((one) => el("label", {}, el("input", { type: "checkbox", value: `a|${one.key}` }), one.label)));
   draw();
 }
@@ -78,6 +77,16 @@ const usualAxis = () => {
 const filters = () => all("f").map((text) => { const [key, ...rest] = parted(text); const found = items?.column(key); return { key: found?.key, found, ...(found?.numeric ? { low: Number(rest[0]), high: Number(rest[1]) } : { words: rest }) }; })
   .filter(({ found, words, low, high }) => found && (words ? words.length : low <= high)); // an address may say anything
 const told = ({ key, words, low, high }) => joined([key, ...(words ?? [low, high])]);
+
+/** The words of what is filtered by, or the ends of its range. */
+function drawFilter() {
+  const { key, words, column } = items?.column(form.of.value) ?? {};
+  const had = filters().find((one) => one.key === key)?.words ?? [];
+  const option = (value) => el("option", { value, selected: had.includes(value) }, value || "without");
+  form.words.replaceChildren(...[...(words ?? []), ...(words && column.includes(NO_WORD) ? [""] : [])].map(option));
+  form.words.hidden = !words;
+  for (const end of [form.low, form.high]) end.parentNode.hidden = Boolean(words);
+}
 
 /** Filters by these ranges or words; null takes one away. */
 function narrow(changes) {
@@ -148,16 +157,14 @@ function drawBar() {
   form.flagged.checked = get("l") === "1";
   form.flagged.closest("label").hidden = !form.flagged.checked && !list.flags.some((one) => items.placeOf.has(one.subject));
   at("order").value = get("o", quantity ? "worst" : "item").split("~")[0];
-  const byColumn = at("order").lastElementChild; // is said of a column that was sorted by
-  byColumn.hidden = Boolean(at("order").value);
-  byColumn.selected ||= !byColumn.hidden;
-  byColumn.textContent = `by ${byColumn.hidden ? "column" : items.column(sorting()[0])?.label}`;
+  const [byColumn, sorted] = [at("order").lastElementChild, at("order").value ? null : items.column(sorting()[0])];
+  Object.assign(byColumn, { hidden: !sorted, textContent: `by ${sorted?.label ?? "column"}` }); // as it is said of one that is sorted by
+  if (sorted) byColumn.selected = true;
   document.querySelector("[data-action=grid]").setAttribute("aria-pressed", String(get("v") === "grid"));
   const chip = (text, gone) => button({ class: "chip", title: "Take this filter away" }, gone, text, el("b", { "aria-hidden": "true" }, " ×"));
   const made = filters().map((one) => {
     const { found } = one;
-    const text = one.words?.join(", ") ?? `${number(one.low, found?.decimals ?? null)} to ${number(one.high, found?.decimals ?? null)}`;
-    return chip(`${found?.full ?? found?.label ?? one.key}: ${text}`, () => narrow([[one.key, null]]));
+    return chip(`${found?.full ?? found?.label ?? one.key}: ${through(one, found?.decimals ?? null)}`, () => narrow([[one.key, null]]));
   });
   if (get("s")) made.push(chip(`Slice: ${get("s")}`, () => { set({ s: "" }); draw(); }));
   if (get("t")) made.push(chip(`“${get("t")}”`, () => { set({ t: "" }); form.text.value = ""; draw(); }));
@@ -334,17 +341,23 @@ const actions = {
   figure: () => made("plot.svg", `/api/figure?${query()}`, JSON.stringify(plotted())),
   page() {
     const columns = table.columns.map((one) => ({ label: one.full ?? one.label, decimals: one.decimals, signed: one.key.startsWith("d|"), values: plain(one, order.subarray(0, 500)) }));
-    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh"].map((letter) => [letter, get(letter)])) }));
+    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh", "tab"].map((letter) => [letter, get(letter)])) }));
   },
   film: () => filmed("film", ".mp4"),
   frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, [...Object.entries({ frame: look.player.clock.frame, ...look.player.view.window, wipe: look.player.view.wipeAt }), ...look.player.view.wiped]),
   flags: () => made("labels.csv", `/api/flags.csv?${query()}`),
   scheme() { const root = document.documentElement; root.style.colorScheme = (root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark" ? "light" : "dark"; recolour(); },
   grid() { set({ v: get("v") === "grid" ? "" : "grid" }); draw(); },
-  range() { if (form.low.reportValidity() && form.high.reportValidity()) narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : form.low.valueAsNumber, high: form.high.value === "" ? Infinity : form.high.valueAsNumber }]]); },
+  skip: () => at("table").querySelector(".rows:not([hidden]) td button, .pictures:not([hidden]) > button")?.focus(),
+  ask({ value }) { form.of.closest("details").open = true; Object.assign(form.of, { value }).focus(); }, // the menu draws itself when it opens
+  range() {
+    const words = [...form.words.selectedOptions].map(({ value }) => value);
+    if (!form.words.hidden) narrow([[form.of.value, words.length ? { words } : null]]);
+    else if (form.low.reportValidity() && form.high.reportValidity()) narrow([[form.of.value, { low: form.low.value === "" ? -Infinity : form.low.valueAsNumber, high: form.high.value === "" ? Infinity : form.high.valueAsNumber }]]);
+  },
   previous: () => step(-1),
   next: () => step(1),
-  close() { set({ i: "", n: "", k: "", a: "", z: "", j: "" }); draw(); },
+  close() { set({ i: "", n: "", k: "", a: "", z: "", j: "", tab: "" }); draw(); },
 };
 const back = () => { const menu = document.querySelector("details.menu[open]"); if (menu) menu.open = false; else if (at("help").matches(":popover-open")) at("help").hidePopover(); else if (items) actions.close(); };
 const manner = (name) => { set({ k: get("k") === name ? "" : name }); draw(); };
@@ -355,12 +368,14 @@ document.addEventListener("click", (event) => {
   if (base) { set({ b: base.ariaPressed === "true" ? "" : base.value }); draw(); }
   if (effect) showEffect(JSON.parse(effect.dataset.effect), effect.ariaPressed !== "true");
   if (event.detail) event.target.closest("main button, [type=checkbox]")?.blur(); // so that keys go on working
-  if (pressed && (items || ["scheme", "flags"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action]() : manner(pressed.dataset.manner);
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target) || pressed) menu.open = false;
+  if (pressed && (items || ["scheme", "flags"].includes(pressed.dataset.action))) pressed.dataset.action ? actions[pressed.dataset.action](pressed) : manner(pressed.dataset.manner);
 });
+form.addEventListener("toggle", drawFilter, true);
 form.addEventListener("keydown", ({ key, target }) => { if (key === "Escape") target.blur(); });
 form.addEventListener("input", ({ target }) => {
   const { name } = target;
+  if (name === "of") return drawFilter();
   if (["metric", "region"].includes(name)) {
     const fit = items.quantities.find((one) => one.metric === form.metric.value && one.region === form.region.value) ?? items.quantities.find((one) => one.metric === form.metric.value);
     set({ q: fit.key });

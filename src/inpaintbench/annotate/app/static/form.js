@@ -10,8 +10,7 @@ export class Form {
   /** `onanswer(given, event)`, `onskip(reason, event)`, `onpoint(place)`; `onnudge()` when a locked answer is pressed.
    *  Parts that are answered stand in `chips`. */
   constructor(root, chips, { onanswer, onskip, onpoint, onnudge }) {
-    Object.assign(this, { root, onanswer, onskip, onpoint, onnudge });
-    this.chips = chips;
+    Object.assign(this, { root, chips, onanswer, onskip, onpoint, onnudge });
     this.ask = root.firstElementChild;
     this.clear();
   }

@@ -4,11 +4,9 @@ const NUDGE_MS = 1200;
 
 export class Gate {
   constructor(root, panel, clock, onlock) {
-    Object.assign(this, { panel, clock, onlock });
+    Object.assign(this, { panel, clock, onlock, watching: false });
     [this.root, this.fill, this.left] = [root, root.querySelector(".fill"), root.querySelector(".seconds")];
-    this.watching = false;
-    clock.addEventListener("frame", () => this.watching && this.look());
-    clock.addEventListener("state", () => this.watching && this.look());
+    for (const name of ["frame", "state"]) clock.addEventListener(name, () => this.watching && this.look());
   }
 
   /** No picture is there yet: nothing can be answered. */

@@ -2,8 +2,7 @@
 
 export class Queue {
   constructor() {
-    this.cards = [];
-    this.done = new Set();
+    Object.assign(this, { cards: [], done: new Set() });
   }
 
   /** Leases that are answered or skipped here: never shown again, unless `reopen` names them. */

@@ -18,9 +18,7 @@ export class Seen {
 
   /** Another card. */
   begin() {
-    this.width = Infinity;
-    this.scale = Infinity;
-    this.began = performance.now();
+    Object.assign(this, { width: Infinity, scale: Infinity, began: performance.now() });
     this.look();
   }
 

@@ -41,8 +41,7 @@ export class Stage {
 
   /** Show a card, at once where its first picture is there already. */
   show(card) {
-    this.card = card;
-    this.stopwatch = null;
+    Object.assign(this, { card, stopwatch: null });
     this.root.dataset.screen = "task";
     this.question.show(card);
     this.form.show(card);
@@ -52,8 +51,7 @@ export class Stage {
 
   /** A message instead of a card. */
   say(node) {
-    this.card = null;
-    this.stopwatch = null;
+    Object.assign(this, { card: null, stopwatch: null });
     this.form.clear();
     this.root.dataset.screen = "message";
     this.player.clear(node);

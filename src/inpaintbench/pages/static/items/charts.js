@@ -71,6 +71,9 @@ function brush(canvas, drag, tap) {
   });
 }
 
+/** What a filter lets through; an empty word is of items without one. */
+export const through = ({ words, low, high }, decimals) => words?.map((word) => word || "without").join(", ") ?? `${number(low, decimals)} to ${number(high, decimals)}`;
+
 /** One column: where all items are, where those are that are left, and the range that is chosen. `choose(range or words or null)`. */
 export class Strip {
   constructor(items, found, choose) {
@@ -78,7 +81,7 @@ export class Strip {
     this.canvas = el("canvas", { class: "strip-plot", role: "img" });
     this.canvas.room = STRIP_ROOM;
     this.value = el("span", { class: "strip-value" });
-    this.node = el("div", { class: "strip", title: found.full ?? found.label }, el("span", { class: "strip-name" }, found.label), this.canvas, this.value);
+    this.node = el("div", { class: "strip", title: found.full ?? found.label }, el("button", { type: "button", class: "strip-name", "data-action": "ask", value: found.key }, found.label), this.canvas, this.value);
     this.range = found.numeric ? ends(found.column) : [-0.5, found.words.length - 0.5];
     this.bins = found.numeric ? BINS : found.words.length;
     this.all = this.#counts(null);
@@ -121,7 +124,7 @@ export class Strip {
     for (const [low, high] of chosen) pen.fillRect(across(low), 0, Math.max(across(high) - across(low), 1), height);
     bars(this.all, paint("--strong-line"));
     bars(own, paint(this.colour ?? "--fill"));
-    const shown = filter ? (filter.words?.join(", ") ?? `${number(filter.low)} to ${number(filter.high)}`) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
+    const shown = filter ? through(filter) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
     this.value.textContent = shown;
     this.node.classList.toggle("chosen", Boolean(filter));
     this.canvas.setAttribute("aria-label", `${this.found.full ?? this.found.label}: ${left.length} items, ${shown}`);

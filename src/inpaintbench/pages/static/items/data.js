@@ -2,7 +2,9 @@
 
 import { average } from "./numbers.js";
 
-const NO_WORD = 65535;
+export const NO_WORD = 65535;
+/* An id that says nothing to people. */
+export const HASH = /^[0-9a-f]{12,}$/;
 
 export class Items {
   /** `packed`: a head in JSON with its length before it, and the columns behind it. */
@@ -87,7 +89,22 @@ export class Items {
     return base === own ? undefined : base?.name;
   }
 
-  /** A column by its key: `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, `any` to filter by, or one that is derived. */
+  /** The source of each item, in words. */
+  #bySource() {
+    const called = new Map(this.sources.map((id, item) => [id, HASH.test(id) ? `${this.names[item]} (${id.slice(0, 6)})` : id]));
+    const words = [...new Set(called.values())].sort();
+    const codes = new Map(words.map((word, code) => [word, code]));
+    return { key: "source", column: Uint32Array.from(this.sources, (id) => codes.get(called.get(id))), label: "Source", numeric: false, words, decimals: null, unit: "" };
+  }
+
+  /** The method whose picture tells most of an item: that of a column, else the one that is the worst there. */
+  telling(item, by) {
+    const worst = this.made.get("worst")?.[item];
+    const isWorst = ({ name, reference }) => !reference && this.held.get(`${this.quantity?.key}|${name}`)?.[item] === worst;
+    return this.column(by)?.method ?? (this.shown.find(isWorst) ?? this.shown[0])?.name;
+  }
+
+  /** A column by its key: `source`, `a|FACT`, `v|METHOD` of the chosen quantity, `s|QUANTITY|METHOD`, `d|METHOD` less the base, `any` to filter by, or one that is derived. */
   column(key) {
     const [kind, ...rest] = key.split("|");
     const last = rest.slice(kind === "s" ? 1 : 0).join("|"); // names may hold bars
@@ -102,6 +119,7 @@ export class Items {
       const quantity = this.quantities.find((found) => found.key === one);
       return quantity && told(this.held.get(`${one}|${two}`), `${quantity.label}, ${two}`, { decimals: quantity.decimals, unit: quantity.unit, higher: quantity.higher, method: two });
     }
+    if (key === "source") return (this.bySource ??= this.#bySource());
     if (!this.quantity) return undefined;
     if (kind === "any") return told(this.made.get("mean"), "Any method", { columns: this.shown.map(({ name }) => this.held.get(`${this.quantity.key}|${name}`)), full: `${label}, of any method` });
     if (kind === "v") return told(this.held.get(`${this.quantity.key}|${two}`), two, { method: two, full: `${label}, ${two}` });

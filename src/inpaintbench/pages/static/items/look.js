@@ -18,10 +18,9 @@ export class Look {
     const { player } = this;
     player.addEventListener("start", () => this.restore());
     player.addEventListener("broken", () => told("This film does not play here."));
-    player.addEventListener("change", () => this.#tell());
     player.clock.addEventListener("frame", () => { this.curves.at(player.clock.frame); if (!player.clock.playing) this.#tell(); });
-    player.clock.addEventListener("state", () => this.#tell());
-    for (const name of ["pointermove", "change"]) room.addEventListener(name, () => this.#tell());
+    const changing = [[player, "change"], [player.clock, "state"], [room, "pointermove"], [room, "change"]];
+    for (const [node, name] of changing) node.addEventListener(name, () => this.#tell());
   }
 
   /** Fetch what `query` names and play it; the same is not fetched again but where it is `stale`, and then played where it is another. */
@@ -49,6 +48,7 @@ export class Look {
     const missing = Object.entries(shown.missing).map(([name, why]) => `${name}: ${why}`).join("; ");
     this.told([shown.caption, missing && `Not shown: ${missing}`].filter(Boolean).join(" "), shown);
     this.restoring = true; // what the address says holds until the first picture is there
+    this.player.eager = get("n") === ""; // else a frame would be gone before it is stopped at
     this.player.show(shown);
     this.player.shelf.keep(new Set([shown.media.url]));
     this.curves.show(shown.curves, shown.media.frames, looks);
@@ -72,6 +72,7 @@ export class Look {
     Object.assign(view, { wipeAt: within(at, 0, 1, 0.5), against: view.panes.find(({ player }) => player.name === over)?.player ?? null });
     if (Boolean(at) !== view.wiping) view.toggle("wipe");
     view.outlineOn = get("h") === "1" && view.can.outline;
+    view.tabs.mark(Math.max(view.tabs.names.indexOf(get("tab")), 0));
     if (get("n") !== "") clock.show(within(get("n"), 1, clock.media.frames, 1) - 1);
     view.place();
     this.restoring = false;
@@ -87,6 +88,7 @@ export class Look {
       a: view.wiping ? joined([short(view.wipeAt), ...(view.against ? [view.against.name] : [])]) : "",
       z: view.zoom.factor > 1 ? joined([view.zoom.factor, ...(view.follows ? [] : [view.zoom.x, view.zoom.y])].map(short)) : "", // a place of its own, or the hole's
       h: view.outlineOn ? "1" : "",
+      tab: view.tabs.node.hidden || !view.tabs.chosen ? "" : view.tabs.names[view.tabs.chosen],
     });
   }
 }

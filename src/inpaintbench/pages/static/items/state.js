@@ -10,7 +10,7 @@ export const joined = (words) => words.map((word) => String(word).replace(/%(?=2
 export const parted = (text) => text.split("~").map((word) => word.replace(/%(25|7E)/g, decodeURIComponent));
 
 /** Empty values are usual ones and are not told; lists stand several times. `step`: one can go back from it; what is dragged is one step. */
-export function set(changes, { step = Object.keys(changes).some((name) => !"nazht".includes(name)) } = {}) {
+export function set(changes, { step = Object.keys(changes).some((name) => !["n", "a", "z", "h", "t", "tab"].includes(name)) } = {}) {
   const [before, now] = [String(state), performance.now()];
   for (const [name, value] of Object.entries(changes)) {
     const [first, ...rest] = [value ?? ""].flat().filter((one) => one !== "").map(String);

@@ -8,7 +8,7 @@ const ROW = 30;
 const PICTURES = 60;
 
 export class Table {
-  /** `open(item)`, `sort(column)`; `picture(item)`: the address of a small picture; `mark(item)`: what stands behind its name. */
+  /** `open(item)`, `sort(column)`; `picture(item, method)`: the address of a small picture; `mark(item)`: what stands behind its name. */
   constructor(node, { open, sort, picture, mark = () => null }) {
     Object.assign(this, { node, open, sort, picture, mark, order: new Int32Array(0) });
     this.head = el("tr");
@@ -43,10 +43,11 @@ export class Table {
     this.table.setAttribute("aria-rowcount", String(order.length + 1));
     this.scroll.hidden = grid;
     this.grid.hidden = !grid;
+    const resorted = this.by !== by;
+    this.by = by;
     if (grid) this.#grid();
     else this.#rows();
-    if (this.by !== by) this.#showSorted();
-    this.by = by;
+    if (resorted) this.#showSorted();
   }
 
   #rows() {
@@ -79,9 +80,17 @@ export class Table {
   }
 
   #grid() {
-    const cards = [...this.order.subarray(0, PICTURES)].map((item) => button({ class: item === this.item ? "here" : null, title: this.items.ids[item] }, () => this.open(item),
-      el("img", { src: this.picture(item), alt: "", loading: "lazy", width: 200, height: 112 }), el("b", {}, this.items.names[item], " ", this.#flag(item) ?? ""),
-      ...this.columns.filter((column) => column.numeric).slice(0, 4).map((column) => el("span", { class: "from", title: column.full ?? column.label }, `${column.label} `, el("b", {}, number(column.column[item], column.decimals))))));
+    const { items, columns, by } = this;
+    const scores = [...columns.filter(({ key }) => key.startsWith("v|")).slice(0, 4), ...columns.filter(({ key }) => key === "spread")];
+    const shown = scores.length ? scores : columns.filter(({ numeric }) => numeric).slice(0, 4);
+    const cards = [...this.order.subarray(0, PICTURES)].map((item) => {
+      const method = items.telling(item, by);
+      const seen = method && el("span", { class: "from pictured", title: "Whose picture it is" }, dot(this.looks[method]), method);
+      const values = shown.map(({ full, label, column, decimals }) => el("span", { class: "from", title: full ?? label }, `${label} `, el("b", {}, number(column[item], decimals))));
+      return button({ class: item === this.item ? "here" : null, title: items.ids[item] }, () => this.open(item),
+        el("img", { src: this.picture(item, method), alt: "", loading: "lazy", width: 200, height: 112 }), seen,
+        el("b", {}, items.names[item], " ", this.#flag(item) ?? ""), el("span", { class: "from" }, items.ids[item]), ...values);
+    });
     const more = this.order.length - PICTURES;
     this.grid.replaceChildren(...cards, ...(more > 0 ? [el("p", { class: "note" }, `and ${more} more: filter, or sort otherwise`)] : []));
   }

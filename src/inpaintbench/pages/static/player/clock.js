@@ -31,10 +31,7 @@ export class Clock extends EventTarget {
   /** Take up media that are ready and play them from the start; `seen` as in `Watched`. Not `playing`, they wait to be played. */
   start(media, seen, { playing = true } = {}) {
     this.stop();
-    this.media = media;
-    this.watched = new Watched(media.frames, media.fps, seen);
-    this.frame = 0;
-    this.speed = 1;
+    Object.assign(this, { media, watched: new Watched(media.frames, media.fps, seen), frame: 0, speed: 1 });
     this.watched.present(0, performance.now(), { playing: false, speed: 1 });
     this.#tell("frame");
     if (media.still) return this.#tell("state");
@@ -44,9 +41,8 @@ export class Clock extends EventTarget {
   }
 
   stop() {
-    const media = this.media;
-    this.media = null;
-    this.wanted = null;
+    const { media } = this;
+    Object.assign(this, { media: null, wanted: null });
     this.arrived?.();
     if (!media?.video) return;
     media.video.pause();

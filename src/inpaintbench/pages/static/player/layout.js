@@ -52,33 +52,25 @@ function largest({ columns, ratio, place, candidates, references, aspect, gap, c
 }
 
 function placed({ columns, ratio, place, candidates, references, aspect, gap, caption, size }, width, height) {
-  const rows = Math.ceil(candidates / columns);
-  const tall = size / aspect + caption;
-  const block = { width: columns * size + (columns - 1) * gap, height: rows * tall + (rows - 1) * gap };
-  const small = size * ratio;
+  const beside = place === "beside";
+  const [tall, small] = [size / aspect + caption, size * ratio];
   const short = small / aspect + caption;
-  const row = references * small + (references - 1) * gap;
-  const column = references * short + (references - 1) * gap;
-  const whole = {
-    width: place === "beside" ? block.width + gap + small : Math.max(block.width, place === "below" ? row : 0),
-    height: place === "below" ? block.height + gap + short : Math.max(block.height, place === "beside" ? column : 0),
-  };
-  const left = (width - whole.width) / 2;
-  const top = (height - whole.height) / 2;
+  const span = (count, each) => count * each + (count - 1) * gap;
+  const block = [span(columns, size), span(Math.ceil(candidates / columns), tall)];
+  const others = beside ? [small, span(references, short)] : [span(references, small), short];
+  // Along one axis they follow each other; across it each is in the middle.
+  const long = (axis) => block[axis] + (place !== "alone" && beside === (axis === 0) ? gap + others[axis] : 0);
+  const [left, top] = [(width - long(0)) / 2, (height - long(1)) / 2];
   const rectangles = [];
-  const inset = { x: place === "below" ? (whole.width - block.width) / 2 : 0, y: place === "beside" ? (whole.height - block.height) / 2 : 0 };
   for (let index = 0; index < candidates; index += 1) {
     const at = Math.floor(index / columns);
-    const inRow = at === rows - 1 ? candidates - at * columns : columns;
-    const indent = ((columns - inRow) * (size + gap)) / 2;
-    rectangles.push(
-      rectangle(left + inset.x + indent + (index % columns) * (size + gap), top + inset.y + at * (tall + gap), size, tall),
-    );
+    const indent = ((columns - Math.min(columns, candidates - at * columns)) * (size + gap)) / 2;
+    rectangles.push(rectangle(left + indent + (index % columns) * (size + gap), top + at * (tall + gap), size, tall));
   }
   for (let index = 0; index < references; index += 1) {
-    const x = place === "below" ? (whole.width - row) / 2 + index * (small + gap) : block.width + gap;
-    const y = place === "below" ? block.height + gap : (whole.height - column) / 2 + index * (short + gap);
-    rectangles.push(rectangle(left + x, top + y, small, short));
+    const x = beside ? left + block[0] + gap : (width - others[0]) / 2 + index * (small + gap);
+    const y = beside ? (height - others[1]) / 2 + index * (short + gap) : top + block[1] + gap;
+    rectangles.push(rectangle(x, y, small, short));
   }
   return rectangles;
 }

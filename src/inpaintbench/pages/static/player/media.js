@@ -7,13 +7,11 @@ const RETRY_MS = 1500;
 const DECODE_MS = 4000;
 
 export class Media {
-  /** `file`: a `Fetched`; null where the page has the file inside or beside it. `parking`: a node of the page that holds the hidden video element; some browsers decode nothing outside a
-      page. */
+  /** `file`: a `Fetched`; null where the page has the file inside or beside it. `parking`: a node of the page that holds the hidden
+      video element; some browsers decode nothing outside a page. */
   constructor(spec, file, parking) {
-    this.spec = spec;
-    this.still = spec.kind === "image";
-    this.frames = this.still ? 1 : Math.max(1, spec.frames);
-    this.fps = spec.fps > 0 ? spec.fps : 25;
+    const still = spec.kind === "image";
+    Object.assign(this, { spec, still, frames: still ? 1 : Math.max(1, spec.frames), fps: spec.fps > 0 ? spec.fps : 25 });
     this.stage = buffer(spec.width, spec.height);
     this.pen = this.stage.getContext("2d", { alpha: false });
     this.patches = spec.patches ? new Patches(spec.patches) : null;
@@ -63,8 +61,7 @@ export class Media {
     } else {
       await this.#decode(blob, parking);
     }
-    this.fresh = true;
-    this.state = "ready";
+    Object.assign(this, { fresh: true, state: "ready" });
   }
 
   async #decode(blob, parking) {
@@ -94,9 +91,7 @@ function inside(address) {
 /** A file on its way or here: tried again until the server gives or refuses it. */
 class Fetched {
   constructor(address) {
-    this.address = address;
-    this.bytes = null;
-    this.gone = new AbortController();
+    Object.assign(this, { address, bytes: null, gone: new AbortController() });
     this.blob = this.#fetch();
     // Who needs it hears of it; one that was fetched for later may fail in silence.
     this.blob.catch(() => undefined);
@@ -129,9 +124,7 @@ class Refusal extends Error {}
 /** Media at hand, by address, and files that are fetched for later; others are let go. */
 export class Shelf {
   constructor(parking) {
-    this.parking = parking;
-    this.held = new Map();
-    this.files = new Map();
+    Object.assign(this, { parking, held: new Map(), files: new Map() });
   }
 
   /** Media of `spec`, fetched and decoded. */

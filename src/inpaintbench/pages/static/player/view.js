@@ -13,7 +13,8 @@ export const MOST_ZOOM = 16;
 /* Screens narrower than this may have tabs, whose row is TABS high; CSS pixels. */
 const NARROW = 600;
 const TABS = 44;
-const WORTH_TABS = 0.85;
+/* As which share of what they could be candidates stand beside references, so that there are no tabs; a wide window has no thumbs. */
+const worthTabs = () => (innerWidth < NARROW ? 0.85 : 0.6);
 const LEAST_REFERENCE = 120;
 const MAIN_ROLES = new Set(["candidate", "clip"]);
 
@@ -26,7 +27,7 @@ export class View {
     Object.assign(this, { onplaced: () => {}, mainSize: null });
     clock.addEventListener("frame", () => this.draw());
     new ResizeObserver(() => this.#anew()).observe(area);
-    this.tabs = new Tabs(() => this.place());
+    this.tabs = new Tabs(() => { this.place(); this.onchange(); });
     pointers(area, this, { onswipe: (steps) => this.zoom.factor === 1 && !this.wiping && this.tabs.go(steps) });
   }
 
@@ -59,9 +60,7 @@ export class View {
   }
 
   clear() {
-    this.card = null;
-    this.panes = [];
-    this.mainSize = null;
+    Object.assign(this, { card: null, panes: [], mainSize: null });
     this.area.replaceChildren();
   }
 
@@ -141,7 +140,7 @@ export class View {
     const together = this.#fit(box, main.length, others.length, 0);
     const apart = box.width < NARROW && others.length ? this.#fit(box, main.length, 0, TABS) : [];
     // References beside the candidates, unless these would have to shrink much for them or nothing could be seen on them.
-    const cramped = () => !together.length || together[0].width < WORTH_TABS * apart[0].width || together.at(-1).width < LEAST_REFERENCE;
+    const cramped = () => !together.length || together[0].width < worthTabs() * apart[0].width || together.at(-1).width < LEAST_REFERENCE;
     const tabbed = apart.length > 0 && cramped();
     this.tabs.node.hidden = !tabbed;
     const shown = !tabbed ? [...main, ...others] : this.tabs.chosen ? [others[this.tabs.chosen - 1]] : main;
