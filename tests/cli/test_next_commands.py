@@ -20,7 +20,7 @@ NOTHING_FOLLOWS = {
     "annotate demo", "annotate studies", "annotate serve", "annotate invite", "annotate raters", "annotate revoke",
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
-    "annotate resolve", "annotate import", "annotate backup", "annotate restore",
+    "annotate resolve", "annotate import", "annotate backup", "annotate restore", "annotate platform places",
     "eval check", "eval verify", "eval run --for folders", "eval table", "eval figure", "eval table --for rows",
     "eval report --for analysis", "eval diagnose", "eval compare", "eval list",
 }  # fmt: skip
@@ -28,6 +28,7 @@ NOTHING_FOLLOWS = {
 IN_WORDS = {
     "demo": "open the report in a browser", "annotate space": "hf upload", "annotate new": "then `inpaintbench annotate prepare",
     "annotate prepare": "next: {invite}`inpaintbench annotate serve",
+    "annotate platform draft": "publish it there", "annotate platform settle": "the same with --yes",
     "annotate export": "Label Studio", "eval report --for hub": "goes into the repository",
 }  # fmt: skip
 

@@ -17,7 +17,8 @@ from inpaintbench.types import Plain, content_id
 # The state of a study is what folding its events gives, so it can always be made again.
 
 Kind = Literal[
-    "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest", "finish"
+    "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest",
+    "finish", "platform",
 ]  # fmt: skip
 # `training` and `test`: of a crowd's practice and its test beforehand; `warmup`: of a rater's first tasks. They are no votes.
 Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup"]
@@ -57,6 +58,8 @@ class Event(NamedTuple):
       an admin, or ``command``).
     * ``screening``: the rules of the study file when work began, and whenever they changed; of rater ``STUDY``. ``rules``
       (name -> constants, ``auto`` and ``version``).
+    * ``platform``: what is told to the platform of somebody, before and after it is told; of rater ``STUDY``. See
+      ``platforms.settling``.
     * ``include``: it counts again, and no rule may exclude it by itself. ``submission``, ``reason``, ``by``.
     """
 

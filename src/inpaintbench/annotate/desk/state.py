@@ -102,7 +102,7 @@ class State:
             try:
                 if event.kind == "screening":
                     self.stated.append(Stated(event.at, event.body["rules"], answers=len(self.submissions)))
-                else:
+                elif event.kind != "platform":  # tells nothing of answers
                     rater = self.raters.get(event.rater_id)
                     if rater is None:
                         rater = self.raters[event.rater_id] = RaterRecord()

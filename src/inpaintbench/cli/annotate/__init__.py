@@ -16,6 +16,7 @@ app = group(
         "revoke": "inpaintbench.cli.annotate.running:revoke",
         "space": "inpaintbench.cli.annotate.studies:space",
         "crowd": "inpaintbench.cli.annotate.studies:crowd",
+        "platform": "inpaintbench.cli.annotate.platform:app",
         "withdraw": "inpaintbench.cli.annotate.studies:withdraw",
         "close": "inpaintbench.cli.annotate.studies:close",
         "resume": "inpaintbench.cli.annotate.running:resume",

@@ -42,7 +42,7 @@ def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None)
     from inpaintbench.annotate.outcomes.payments import as_csv, payments
 
     with opened(study, database) as open_study:
-        settings, study_id = _crowd_of(open_study), open_study.study_id
+        settings, study_id = crowd_of(open_study), open_study.study_id
         rows = payments(open_study.desk.state(), settings, Participants(open_study.journal).all(study_id), now=time.time())
     if csv is not None:
         write_atomically(csv, as_csv(rows, settings.platform).encode())
@@ -57,7 +57,8 @@ def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None)
     return Answer({"people": rows}, *written, Table("crowd", columns, cells), *decided)
 
 
-def _crowd_of(open_study: Opened) -> Crowd:
+def crowd_of(open_study: Opened) -> Crowd:
+    """What the study file says of strangers; raise ``InputError`` where nobody comes from a platform."""
     if open_study.study.file.crowd is None:
         raise InputError(f"the study in {str(open_study.folder)!r} takes nobody from a platform: it has no [crowd]")
     return open_study.study.file.crowd
@@ -97,7 +98,7 @@ def close(study: InStudy, *, database: Database = None) -> Answer:
     from inpaintbench.annotate.journal.participants import Participants
 
     with opened(study, database) as open_study:
-        _crowd_of(open_study)
+        crowd_of(open_study)
         many = Participants(open_study.journal).forget(open_study.study_id)
     sentence = f"{many} people can no longer be linked to their answers, and nobody can arrive any more"
     return Answer({"unlinked": many, "open": False}, sentence)
