@@ -74,9 +74,9 @@ class Prolific:
         """As ``Door``."""
         said = self._ask("GET", f"submissions/{quote(submission, safe='')}/")
         cents = sum(round(float(amount)) for amount in said.get("bonus_payments") or ())
-        status = _STATUS.get(said["status"])
+        status = _STATUS.get(str(said.get("status")))
         if status is None:
-            raise Refused(f"Prolific says {said['status']!r} of the submission, which decides nothing; look again later")
+            raise Refused(f"Prolific says {said.get('status')!r} of the submission, which decides nothing; look again later")
         return Submission(status, said.get("study_id") or "", cents, asked_back=bool(said.get("return_requested")))
 
     def tell(self, action: Action, submission: str, words: str) -> None:
@@ -96,7 +96,7 @@ class Prolific:
     def set_up(self, study: str, bonuses: Sequence[Bonus]) -> str:
         """As ``Door``."""
         lines = "\n".join(f"{bonus.submission},{bonus.cents // 100}.{bonus.cents % 100:02d}" for bonus in bonuses)
-        return str(self._ask("POST", "submissions/bonus-payments/", {"study_id": study, "csv_bonuses": lines})["id"])
+        return _id(self._ask("POST", "submissions/bonus-payments/", {"study_id": study, "csv_bonuses": lines}))
 
     def pay(self, key: str, bonuses: Sequence[Bonus]) -> None:  # noqa: ARG002 - what is paid was set up
         """As ``Door``. Tried again only where the platform has certainly not taken it."""
@@ -126,9 +126,9 @@ class Prolific:
             signed: the platform signs its links, where the workspace has that.
         """
         called = f"inpaintbench {study_id}"
-        for known in self._ask("GET", "studies/")["results"]:
+        for known in self._ask("GET", "studies/").get("results", ()):
             if known.get("internal_name") == called:
-                return str(known["id"])
+                return _id(known)
         codes = []
         for outcome, kind in _CODE_TYPES.items():
             action: dict[str, object] = {"action": "MANUALLY_REVIEW"}
@@ -143,10 +143,14 @@ class Prolific:
             "estimated_completion_time": minutes, "maximum_allowed_time": crowd.most_minutes, "reward": reward,
             "is_external_study_url_secure": signed,
         }  # fmt: skip
-        return str(self._ask("POST", "studies/", body, once=True)["id"])
+        return _id(self._ask("POST", "studies/", body, once=True))
 
-    def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None, *, once: bool = False) -> Any:
-        """The answer to a request, tried again as often as the limits allow; with ``once`` only as long as it was not taken.
+    def _ask(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, *, once: bool = False
+    ) -> dict[str, Any]:  # fmt: skip
+        """The answer to a request, empty where it is no JSON object.
+
+        It is tried again as often as the limits allow, with ``once`` only as long as it was not taken.
 
         Raises:
             Refused: by the platform, for good.
@@ -156,7 +160,7 @@ class Prolific:
         """
         visit = Visit(f"{self._base}/api/v1/{path}", self._limits, self._headers)
 
-        def attempt() -> Any:
+        def attempt() -> dict[str, Any]:
             try:
                 with httpx2.Client(transport=CheckedTransport(self._limits), trust_env=False, timeout=60.0) as client:
                     response = client.request(method, visit.url, json=body, headers=self._headers)
@@ -175,9 +179,19 @@ class Prolific:
                 if response.status_code in (401, 403):
                     raise InputError(f"Prolific refuses the token of {TOKEN} (HTTP {response.status_code})") from error
                 raise Refused(f"Prolific refuses it: {_detail(response)} (HTTP {response.status_code})") from error
-            return response.json() if response.content else None
+            try:
+                said = response.json()
+            except ValueError:  # what was asked is done all the same
+                said = None
+            return said if isinstance(said, dict) else {}
 
         return retry(visit, attempt)
+
+
+def _id(said: Mapping[str, Any]) -> str:
+    if not said.get("id"):
+        raise Refused("Prolific's answer names nothing by which it could be found again")
+    return str(said["id"])
 
 
 def _detail(response: httpx2.Response) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,10 +18,13 @@ from inpaintbench.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
+    from inpaintbench.annotate.crowd import Crowd
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.desk.state import State
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import People, Rater, Role
+    from inpaintbench.annotate.journal.participants import Participants
+    from inpaintbench.annotate.outcomes.payments import Payment
 
 InStudy = Annotated[Path, argument("Folder of a prepared study.")]
 Database = Annotated[
@@ -54,6 +58,30 @@ class Opened:
         from inpaintbench.annotate.desk.desk import Desk
 
         return Desk(self.study, self.journal)
+
+    def crowd(self) -> Crowd:
+        """What the study file says of strangers.
+
+        Raises:
+            InputError: nobody comes from a platform.
+        """
+        if self.study.file.crowd is None:
+            raise InputError(f"the study in {str(self.folder)!r} takes nobody from a platform: it has no [crowd]")
+        return self.study.file.crowd
+
+    @cached_property
+    def participants(self) -> Participants:
+        """People whom a platform sent."""
+        from inpaintbench.annotate.journal.participants import Participants
+
+        return Participants(self.journal)
+
+    def payments(self) -> dict[str, Payment]:
+        """Rater id -> whether to pay them, as of now; of everybody whom a platform sent and who is not erased."""
+        from inpaintbench.annotate.outcomes.payments import payments
+
+        came = self.participants.all(self.study_id)
+        return dict(zip(came, payments(self.desk.state(), self.crowd(), came, now=time.time()), strict=True))
 
     def state(self) -> State:
         """State of the study as it is stored.

@@ -13,7 +13,6 @@ from annotated_types import Ge, Le
 
 from inpaintbench.cli import console
 from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, opened
-from inpaintbench.cli.annotate.studies import crowd_of
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, Table, records
 from inpaintbench.errors import InputError
@@ -52,7 +51,7 @@ def draft(
     from inpaintbench.annotate.preparing.crowds import need
 
     with opened(study, database) as open_study:
-        crowd, file = crowd_of(open_study), open_study.study.file
+        crowd, file = open_study.crowd(), open_study.study.file
         if crowd.platform != "prolific":
             raise InputError(f"{crowd.platform} has no drafts: make the study on its pages")
         if not re.fullmatch(r"https://[^/\s]+/?", address):
@@ -74,11 +73,9 @@ def places(study: InStudy, *, database: Database = None) -> Answer:
 
     Example: inpaintbench annotate platform places STUDY
     """
-    from inpaintbench.annotate.journal.participants import Participants
-
     with opened(study, database) as open_study:
-        door, stated = _door(open_study), crowd_of(open_study).study_id
-        came = [one.arrival.study for one in Participants(open_study.journal).all(open_study.study_id).values()]
+        door, stated = _door(open_study), open_study.crowd().study_id
+        came = [one.arrival.study for one in open_study.participants.all(open_study.study_id).values()]
         known = list(dict.fromkeys(filter(None, [stated, *came, _ledger(open_study).draft])))
         if not known:
             raise InputError("nobody has come yet, and neither [crowd] nor a draft says what the study is called there: study_id")
@@ -108,15 +105,10 @@ def settle(
 
     Example: inpaintbench annotate platform settle STUDY --bonuses bonuses.csv
     """
-    from inpaintbench.annotate.journal.participants import Participants
-    from inpaintbench.annotate.outcomes.payments import payments
     from inpaintbench.annotate.platforms.settling import money, plan, tell
 
     with opened(study, database) as open_study:
-        crowd, now = crowd_of(open_study), time.time()
-        door, ledger = _door(open_study), _ledger(open_study)
-        came = Participants(open_study.journal).all(open_study.study_id)
-        rows = dict(zip(came, payments(open_study.desk.state(), crowd, came, now=now), strict=True))
+        door, ledger, rows, now = _door(open_study), _ledger(open_study), open_study.payments(), time.time()
         due = {} if bonuses is None else _bonuses(bonuses, {row.person: rater_id for rater_id, row in rows.items()})
         if screened_out is not None:
             failed = [rater_id for rater_id, row in rows.items() if row.decision == "pay screening"]
@@ -157,7 +149,7 @@ def _door(open_study: Opened) -> Door:
     from inpaintbench.annotate.platforms.mturk import MTurk
     from inpaintbench.annotate.platforms.prolific import Prolific
 
-    platform = crowd_of(open_study).platform
+    platform = open_study.crowd().platform
     if platform not in ("prolific", "mturk"):
         raise InputError(f"{platform} has no interface that this program knows; `annotate crowd --csv` writes a table for you")
     return Prolific() if platform == "prolific" else MTurk()

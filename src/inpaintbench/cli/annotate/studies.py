@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +12,6 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 
 from inpaintbench.annotate import rehearsal, shipped
-from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.records import Proportion
@@ -21,7 +19,7 @@ from inpaintbench.annotate.space import write_space
 from inpaintbench.annotate.statistics import planning
 from inpaintbench.annotate.study import load, read_study_file
 from inpaintbench.cli import console
-from inpaintbench.cli.annotate.opening import Database, InStudy, Opened, answers_stored, opened
+from inpaintbench.cli.annotate.opening import Database, InStudy, answers_stored, opened
 from inpaintbench.cli.annotate.running import Name
 from inpaintbench.cli.console import Answer, AsJson, Processes, Running, Table, records
 from inpaintbench.cli.options import Among, Natural, read_option
@@ -38,14 +36,12 @@ def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None)
 
     Example: inpaintbench annotate crowd STUDY --csv payments.csv
     """
-    from inpaintbench.annotate.journal.participants import Participants
-    from inpaintbench.annotate.outcomes.payments import as_csv, payments
+    from inpaintbench.annotate.outcomes.payments import as_csv
 
     with opened(study, database) as open_study:
-        settings, study_id = crowd_of(open_study), open_study.study_id
-        rows = payments(open_study.desk.state(), settings, Participants(open_study.journal).all(study_id), now=time.time())
+        platform, rows = open_study.crowd().platform, list(open_study.payments().values())
     if csv is not None:
-        write_atomically(csv, as_csv(rows, settings.platform).encode())
+        write_atomically(csv, as_csv(rows, platform).encode())
     columns = ["person", "participant", "state", "decision", "minutes", "answers", "gold right", "of", "why"]
     cells = [
         (row.person, row.participant_id, row.state, row.decision, row.minutes, row.answers, row.gold_right, row.gold_asked,
@@ -57,13 +53,6 @@ def crowd(study: InStudy, *, database: Database = None, csv: Path | None = None)
     return Answer({"people": rows}, *written, Table("crowd", columns, cells), *decided)
 
 
-def crowd_of(open_study: Opened) -> Crowd:
-    """What the study file says of strangers; raise ``InputError`` where nobody comes from a platform."""
-    if open_study.study.file.crowd is None:
-        raise InputError(f"the study in {str(open_study.folder)!r} takes nobody from a platform: it has no [crowd]")
-    return open_study.study.file.crowd
-
-
 def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_votes: bool = False, paid: bool = False) -> Answer:
     """Erase a person: name, platform's ids, free words, links. Answers are excluded unless they are to be kept.
 
@@ -73,14 +62,12 @@ def withdraw(study: InStudy, name: Name, *, database: Database = None, keep_vote
 
     Example: inpaintbench annotate withdraw STUDY Ada
     """
-    from inpaintbench.annotate.journal.participants import Participants
-
     with opened(study, database) as open_study:
         rater_id = open_study.rater(name).rater_id
         open_study.desk.withdraw(rater_id, keep_votes=keep_votes)
         counts = open_study.desk.state().excluded(rater_id) is None
         kept = not paid and open_study.desk.is_owed(rater_id)
-        erased = Participants(open_study.journal).erase(open_study.study_id, rater_id, keep_payment=kept)
+        erased = open_study.participants.erase(open_study.study_id, rater_id, keep_payment=kept)
     stays = ["The platform's record stays until you have paid or refused them: then say --paid"] if kept else []
     return Answer(
         {**asdict(erased), "answers_count": counts},
@@ -95,11 +82,9 @@ def close(study: InStudy, *, database: Database = None) -> Answer:
 
     Example: inpaintbench annotate close STUDY
     """
-    from inpaintbench.annotate.journal.participants import Participants
-
     with opened(study, database) as open_study:
-        crowd_of(open_study)
-        many = Participants(open_study.journal).forget(open_study.study_id)
+        open_study.crowd()
+        many = open_study.participants.forget(open_study.study_id)
     sentence = f"{many} people can no longer be linked to their answers, and nobody can arrive any more"
     return Answer({"unlinked": many, "open": False}, sentence)
 
@@ -206,18 +191,14 @@ def _people(text: str) -> dict[rehearsal.Kind, int]:
 
 def _rehearsal(folder: Path, people: Mapping[rehearsal.Kind, int], *, tell: Callable[[str], None]) -> Answer:
     """What the study would say of simulated people, after its rules have left out whom they flag."""
-    from inpaintbench.annotate.journal.participants import Participants
-    from inpaintbench.annotate.outcomes.payments import payments
     from inpaintbench.cli.annotate.results import agreement, ranking, screen
 
     with rehearsal.rehearsed(folder, people, tell=tell) as tried:
         if tried.study.file.screening:
             screen(tried.folder, apply=True)
         with opened(tried.folder, None) as open_study:
-            state, settings = open_study.desk.state(), open_study.study.file.crowd
-            came, paid = Participants(open_study.journal).all(open_study.study_id), Counter[tuple[rehearsal.Kind, str]]()
-            rows_paid = [] if settings is None else payments(state, settings, came, now=time.time())
-            for rater_id, row in zip(came, rows_paid, strict=settings is not None):
+            state, paid = open_study.desk.state(), Counter[tuple[rehearsal.Kind, str]]()
+            for rater_id, row in open_study.payments().items() if open_study.study.file.crowd else ():
                 paid[tried.kind_of[rater_id], row.decision] += 1
         rows = []
         for kind in people:
