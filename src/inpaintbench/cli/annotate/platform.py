@@ -37,7 +37,7 @@ app = group(
 def draft(
     study: InStudy, *, address: str, reward: str, screened_out: str | None = None, signed: bool = False, database: Database = None
 ) -> Answer:  # fmt: skip
-    """Create the study on Prolific as a draft, which nobody sees before you publish it there. Twice is the same as once.
+    """Create the study on Prolific as a draft. Nobody sees it before you publish it there; twice is the same as once.
 
     Args:
         address (URL): Where the study is served: https://NAME.
@@ -69,7 +69,7 @@ def draft(
 
 
 def places(study: InStudy, *, database: Database = None) -> Answer:
-    """See how many places of the study there are, and how submissions stand there.
+    """See a study's places there, and how its submissions stand.
 
     Example: inpaintbench annotate platform places STUDY
     """
@@ -94,7 +94,7 @@ def settle(
     yes: bool = False,
     database: Database = None,
 ) -> Answer:
-    """Say whom the platform would be told to pay or to refuse, and tell it with --yes. Run it as often as you like.
+    """Pay and refuse there as the study decided: list it, or do it. Nothing is told twice.
 
     Args:
         bonuses: CSV file with columns person and amount: what each is to have as a bonus in all.
