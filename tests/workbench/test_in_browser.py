@@ -1078,10 +1078,8 @@ def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, serve
     text = found["what-i-see.html"].decode()
     for row in rows:
         assert row["item"] in text
-    places = [int(one.get_attribute("data-item") or "") for one in page.locator("tr[data-item]").all()]
-    lead = server.bench.leads({"runs": ["0/runs/a"]}, {"key": "psnr/hole", "base": "telea", "items": places})["rows"]
     assert "Less telea" in text
-    assert f"{next(row['lead'] for row in lead if row['name'] == 'blank')['mean']:.2f}".replace("-", "") in text
+    assert "too few films" in text  # as on the screen
     (tmp_path / "film.mp4").write_bytes(found["film-1-i1-telea-blank.mp4"])
     frames = video.read_frames(tmp_path / "film.mp4")
     assert frames.shape[0] == 3

@@ -22,9 +22,9 @@ from inpaintbench.executors.unfinished import Plan
 from inpaintbench.frozen import GROUP
 from inpaintbench.pages.words import signed
 from inpaintbench.steps import predict_step
-from inpaintbench.types import Attribute, Clip, Prediction, Score
+from inpaintbench.types import Attribute, Clip, Item, Prediction, Score, Slice
 from inpaintbench.workbench.finding import Folders
-from inpaintbench.workbench.joining import Joined, of_board, of_dataset, of_runs, of_workspace, progress
+from inpaintbench.workbench.joining import Joined, chance_of, of_board, of_dataset, of_runs, of_workspace, progress
 from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
@@ -267,10 +267,11 @@ def test_what_changed_beyond_chance_in_further_metrics_is_told_beside_the_one_th
     for one in found.quantities:
         for name, less in (("telea", 0.0), ("blank", noise if one.key == keys[0] else 1 + 0.1 * noise)):
             found.values[one.key, name] = np.zeros(12) + less
-    told = found.elsewhere(keys[0], "telea", "blank", list(range(12)))
+    bases = {"telea": "blank", "blank": ""}
+    told = found.elsewhere(keys[0], bases, list(range(12)))["telea"]
     assert [one.key for one, _ in told][: len(keys) - 1] == keys[1:]
     assert all(lead.mean == pytest.approx(-1, abs=0.1) and lead.interval_high < 0 for _, lead in told)
-    assert keys[0] not in {one.key for one, _ in found.elsewhere(keys[1], "telea", "blank", list(range(12)))}  # is chance
+    assert keys[0] not in {one.key for one, _ in found.elsewhere(keys[1], bases, list(range(12)))["telea"]}  # is chance
     (tmp_path / "cache").mkdir()
     bench = Bench([own], tmp_path / "cache")
     with mock.patch.object(bench, "joined", return_value=found):
@@ -279,6 +280,54 @@ def test_what_changed_beyond_chance_in_further_metrics_is_told_beside_the_one_th
     assert f"{one.label} {signed(told[0][1].mean, one.decimals)} {'worse' if one.higher else 'better'}</span>" in " ".join(
         page.split()
     )
+
+
+def test_what_is_told_of_further_metrics_is_corrected_for_all_that_is_looked_at(own: Path) -> None:
+    """A difference whose own interval just leaves out 0 is no news among many; alone it is."""
+    found = joined(own, "runs/a")
+    measures = {one.metric: one for one in found.quantities if one.ranked}
+    each, noise = [str(place) for place in range(12)], np.random.default_rng(3).normal(size=12)
+    found = replace(found, ids=each, sources=each, names=each, quantities=list(measures.values()))
+    [first, second, *others] = found.quantities
+    assert len(others) > 2
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+    for one in found.quantities:
+        found.values[one.key, "telea"] = np.zeros(12)
+        found.values[one.key, "blank"] = noise + (0.8 if one is second else 0)
+    lead = found.lead(second.key, "blank", "telea", range(12))
+    assert lead.interval_low > 0
+    assert 0.01 < chance_of(lead) < 0.05
+    bases = {"blank": "telea", "telea": ""}
+    assert found.elsewhere(first.key, bases, range(12)) == {"blank": [], "telea": []}
+    found.quantities = [first, second]
+    assert found.elsewhere(first.key, bases, range(12)) == {"blank": [(second, lead)], "telea": []}
+
+
+def test_a_name_that_a_run_had_before_goes_on_to_mean_it(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    bench.notes.annotate("run 0/runs/a", {"name": "Monday"})
+    before = bench.listed_page()["running"]
+    [telea, *_] = [one for one in bench.joined({"runs": ["0/runs/a", "0/runs/b"]}).methods if one.run == "0/runs/a"]
+    assert telea.name == "telea · Monday"
+    assert {"telea", "telea · a", "telea · 0/runs/a"} <= {*telea.also}
+    bench.notes.annotate("run 0/runs/a", {"name": "Tuesday"})
+    assert bench.listed_page()["running"] != before  # by which open pages look again
+
+
+def test_a_workspace_is_read_again_when_it_grows(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "ours" / "footage")
+    clips = [Clip(f"c{at}", f"s{at}", 0, 3, 25.0, 64, 48, 3, "", "", "", 0, 99.0) for at in range(3)]
+    workspace.write_table("clips", "cut", clips[:1], Clip)
+    (tmp_path / "cache").mkdir()
+    bench, query = Bench([tmp_path / "ours"], tmp_path / "cache"), {"workspace": ["0/footage"]}
+    assert len(bench.joined(query).ids) == 1
+    workspace.write_table("clips", "cut", clips, Clip)
+    assert len(bench.joined(query).ids) == 3
+    assert bench.joined(query).slices == []
+    workspace.write_table("items", "made", [Item("i0", "c0", "h0")], Item)
+    workspace.write_table("slices", "made", [Slice("low", "size", ("i0",))], Slice)
+    assert bench.joined(query).slices == [("low", "size", [0])]
 
 
 def test_films_stand_from_the_worst_by_the_methods_that_are_shown(own: Path) -> None:

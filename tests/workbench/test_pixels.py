@@ -14,6 +14,7 @@ from held_back_films import make_films
 
 from inpaintbench import frozen, video
 from inpaintbench.export.holding_back import hold_back
+from inpaintbench.masks.overlays import fonts
 from inpaintbench.types import Prediction
 from inpaintbench.workbench import pixels
 from inpaintbench.workbench.exporting import film
@@ -112,3 +113,13 @@ def test_a_method_without_a_prediction_is_named(held: tuple[Path, Path, str], tm
     shown = sheet(media, tmp_path, other, [*media.parts(other), Part("mine", "mine", run)])
     assert [one["label"] for one in shown["players"]] == ["input"]
     assert shown["missing"] == {"mine": "it has no prediction of this item"}
+
+
+def test_names_are_drawn_in_a_font_that_has_their_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each letter is drawn otherwise than the sign for a missing one; what no font has is a question mark."""
+    absent = pixels._bar("\uffff", 60)
+    for letter in ("×", "é", "Ж", "λ", "ő", "Δ", "·"):
+        assert (pixels._bar(letter, 60) != absent).any(), letter
+        assert not fonts.missing(pixels._pieces(letter)[0][1], letter)
+    monkeypatch.setattr(fonts, "_listed", lambda _: ())  # no font is installed
+    assert [text for text, _ in pixels._pieces("run × 漢字")] == ["run × ??"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import http.client
 import json
 import os
@@ -248,6 +249,80 @@ def test_what_is_seen_can_be_sent(server: Server, tmp_path: Path) -> None:
     assert (status, heads["Content-Type"], svg[:4]) == (200, "image/svg+xml", b"<svg")
 
 
+def test_a_page_that_is_sent_claims_no_more_than_the_screen(server: Server, paired_server: Server) -> None:
+    """No interval where scores chose the items, no difference of too few films; a reference is one there too."""
+    body = {"items": list(range(16)), "key": "psnr/hole", "label": "PSNR", "base": "telea"}
+    usual, chosen = (
+        asked(paired_server, "/api/page?runs=0/run", body | {"filters": filters})[1].decode()
+        for filters in (["a|size_level", "source"], ["v|telea"])
+    )
+    sentence = "nothing is claimed: there are no intervals"
+    of_means = [text.partition('id="means"')[2].partition("</section>")[0] for text in (usual, chosen)]
+    [interval_of] = {*re.findall(r">([^<>]+ to [^<>]+)<", of_means[0])} & {
+        f"{number(low, 2)} to {number(high, 2)}"
+        for row in paired_server.bench.leads({"runs": ["0/run"]}, body)["rows"]
+        if row["lead"]
+        for low, high in [(row["lead"]["interval_low"], row["lead"]["interval_high"])]
+    }
+    assert interval_of
+    assert (sentence in usual, sentence in of_means[1]) == (False, True)
+    assert not re.findall(r"\d to [−\d]", of_means[1])
+    few = asked(server, "/api/page?runs=0/runs/a", body | {"items": [0, 1, 2]})[1].decode()
+    assert "too few films" in few
+    assert "blank (reference)" in few
+    assert not re.search(r">[+−]\d+\.\d\d<", few)
+
+
+def test_a_figure_has_its_lines_whatever_it_holds(server: Server) -> None:
+    """A line of means a method, names on either axis, and of very many points those that are drawn."""
+    rng, query = np.random.default_rng(0), "/api/figure?runs=0/runs/b"
+    names = [one["name"] for one in _head(server, "runs=0/runs/b")["methods"]]
+    figures = {}
+    for kind, count in (("few", 40), ("many", 15_000)):
+        values = {axis: {name: rng.normal(size=count).tolist() for name in names} for axis in "xy"}
+        status, svg, _ = asked(server, query, {axis: {"title": axis, "values": values[axis]} for axis in "xy"})
+        assert status == 200
+        figures[kind] = svg.decode()
+        assert figures[kind].count("mark-line role-mark") == len(names)
+    assert figures["few"].count('aria-roledescription="point"') == 40 * len(names)
+    assert figures["many"].count('aria-roledescription="point"') == 10_000
+    assert "10,000 of 30,000 points, drawn by chance" in figures["many"]
+    words, numbers = ({name: [one] * 30 for name in names} for one in ("low", 1.5))
+    for x, y in ((words, numbers), (numbers, words), (words, words)):
+        status, svg, _ = asked(server, query, {"x": {"title": "x", "values": x}, "y": {"title": "y", "values": y}})
+        assert (status, svg[:4]) == (200, b"<svg")
+
+
+def test_lines_of_a_figure_are_the_means_that_the_page_draws() -> None:
+    xs, ys = [*range(20), None, 3.5], [*map(float, range(19)), None, 1.0, 3.5]
+    line = exporting._bin_means("mine", xs, ys)
+    assert [(one["x"], one["y"]) for one in line][:2] == [(0.5, 0.5), (8.5 / 3, 8.5 / 3)]
+    assert (len(line), line[-1]["x"]) == (8, 17.5)
+    assert exporting._bin_means("mine", xs[:16], ys[:16]) == []
+
+
+def test_a_question_that_is_too_long_is_answered(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inpaintbench.workbench.server._MOST_BODY", 4 << 20)
+    status, data, _ = asked(server, "/api/figure?runs=0/runs/b", {"x": "x" * (5 << 20)})
+    assert status == 413
+    assert (
+        json.loads(data)["sentence"]
+        == "5 MiB are more than the 4 that are taken: filter items, or show fewer methods, and try again"
+    )
+
+
+def test_a_table_of_items_has_the_columns_that_follow(server: Server) -> None:
+    body = {"items": [2, 0], "methods": ["telea", "navier_stokes"], "key": "psnr/hole", "base": "telea"}
+    status, data, _ = asked(server, "/api/items.csv?runs=0/runs/b", body)
+    rows = list(csv.DictReader(data.decode().splitlines()))
+    assert (status, len(rows)) == (200, 2)
+    for row in rows:
+        pair = [float(row[f"psnr/hole {name}"]) for name in ("telea", "navier_stokes")]
+        assert float(row["psnr/hole mean"]) == pytest.approx(np.mean(pair))
+        assert float(row["psnr/hole spread"]) == pytest.approx(np.std(pair, ddof=1))
+        assert float(row["psnr/hole navier_stokes less telea"]) == pytest.approx(pair[1] - pair[0])
+
+
 def test_a_film_that_is_sent_shows_what_is_seen(server: Server, tmp_path: Path) -> None:
     """Errors four times as bright, and the other item of a pair, as on the page."""
     items = _head(server, "runs=0/runs/a")["ids"]
@@ -319,6 +394,9 @@ def test_a_workspace_and_a_leaderboard_are_sent_too(tmp_path: Path) -> None:
     assert abs(clip_tile.astype(int) - 90).max() < 12
     assert tile[10:18, 10:28].min() > 200
     assert tile[30:, 40:].max() < 50
+    frame = cv2.imdecode(np.frombuffer(bench.frame(query | {"frame": ["2"]}), np.uint8), cv2.IMREAD_COLOR)
+    assert abs(frame[24 : 24 + 5 * 48, : 5 * 64].astype(int) - 90).max() < 12
+    assert abs(frame[24:, 5 * 64 :].astype(int)[: 5 * 48].max() - 255) < 12
     text = exporting.page(bench.joined(query), {"items": [0], "film": "workspace=0/workspace&item=c0"}, sheet_of=bench.carried)
     assert "data:video/mp4;base64," in text
     board = Joined("Board", [], ["r0"], ["m"], ["m"], [], kind="board")
@@ -389,6 +467,10 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
             for wrong in ({}, {"Cookie": f"{name}=x"}, {"Cookie": f"{name}="}):
                 assert asked(listening, path, **wrong)[0] == 403, path
             assert asked(listening, f"{path}{'&' if '?' in path else '?'}token=x")[0] == 403, path
+        status, page, heads = asked(listening, "/", Accept="text/html,*/*;q=0.8")  # who follows a link in a fresh browser
+        assert (status, heads["Content-Type"]) == (403, "text/html; charset=utf-8")
+        assert "This link needs the token" in page.decode()
+        assert listening.token not in page.decode()
         assert asked(listening, "/api/flag", {"subject": "a", "name": "b", "value": "c"})[0] == 403
         status, _, heads = asked(listening, "/files/0/runs/a/report/report.html", Cookie=cookie)
         place = heads["Location"]

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+import cv2
+import numpy as np
 import pytest
 from studies_made import write_study
 from tests.workbench.conftest import _served
 from tests.workbench.test_in_browser import LOADED, PLAYS, opened
 
+from inpaintbench import video
 from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.outcomes.judgements import import_judgements
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.table_files import csv_text
+from inpaintbench.workbench import exporting
 from inpaintbench.workbench.server import Bench, Server
 
 METHODS = ("deep", "flow", "patch")
@@ -88,6 +94,30 @@ def test_raters_have_pseudonyms_and_their_words_stand_with_the_item(bench: Bench
     film = bench.folders.place(shown["media"]["url"].removeprefix("/files/"))
     assert film.suffix == ".mp4"
     assert bench.thumb({**QUERY, "item": ["subject00001"], "methods": ["flow"]}).stat().st_size > 0
+
+
+def test_what_raters_saw_is_sent_where_the_dataset_is_not(bench: Bench) -> None:
+    """Film, frame and page are cut from the study's own files; errors of these are not told, and it says so."""
+    query = {**QUERY, "item": ["subject00001"], "methods": ["flow", "patch"]}
+    shown = bench.shown(query)
+    sheet = video.read_frames(bench._sheet(shown))
+    film = video.read_frames(bench.film_file(query))
+    assert len(film) == len(sheet)
+    assert film[0].size > sum(one["width"] * one["height"] * 3 for one in shown["players"])
+    frame = cv2.imdecode(np.frombuffer(bench.frame(query | {"frame": ["1"]}), np.uint8), cv2.IMREAD_COLOR)[..., ::-1]
+    tile = shown["players"][0]
+    larger = -(-280 // tile["width"])
+    first = frame[24:, : larger * tile["width"]][: larger * tile["height"] : larger, ::larger]
+    assert (first == sheet[1, tile["y"] :, tile["x"] :][: tile["height"], : tile["width"]]).all()
+    data = json.loads(re.search(r'id="page-data"[^>]*>(.*?)</script>', _page(bench, query), re.S)[1])
+    assert data["sheet"]["media"]["url"].startswith("data:video/mp4;base64,")
+    assert (shown["caption"], bench.joined(QUERY).root) == ("", "")
+    assert "errors and differences would be of that too" in bench.shown({**query, "manner": ["error"]})["caption"]
+
+
+def _page(bench: Bench, query: dict[str, list[str]]) -> str:
+    asked = {"items": [0, 1], "film": urlencode(query, doseq=True)}
+    return exporting.page(bench.joined(query), asked, sheet_of=bench.carried)
 
 
 def test_a_study_is_read_again_when_people_voted_and_nothing_is_written(tmp_path: Path) -> None:

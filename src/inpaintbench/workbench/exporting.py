@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
+import numpy as np
+
 from inpaintbench import pages
+from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError
 from inpaintbench.eval.results.quantity import metric_label, metric_leaf, slice_label
 from inpaintbench.eval.results.slices import split_step
-from inpaintbench.eval.values.statistics import Summary
 from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, data_uri
 from inpaintbench.pages.colours import DASHES, MARKERS, REFERENCE, MethodStyle
@@ -29,12 +32,13 @@ from inpaintbench.workbench.joining import Joined
 
 if TYPE_CHECKING:
     import altair as alt
-    import pandas as pd
 else:
-    alt, pd = lazily("altair"), lazily("pandas")  # take half a second, and a server draws nothing until it is asked
+    alt = lazily("altair")  # takes half a second, and a server draws nothing until it is asked
 
 # Items of a page that is sent.
 _MOST_ROWS = 500
+# Points of a figure, and bins of a line through them.
+_MOST_POINTS, _BINS = 10_000, 8
 # Scripts of a page that is sent, and the place of its films.
 _SEEN_PARTS = ("pages/static/items/look.js", "pages/static/items/state.js", "pages/static/player/keys.js")
 _SEEN_RULES = ".seen > .player-room { height: clamp(330px, 76vh, 760px); }"
@@ -51,7 +55,15 @@ def film(
     """The films of an item side by side with their names, a file of the cache for others to play; ``manner`` as for ``sheet``."""
     names = [part.name for part in parts]
     path = cache / f"{content_id(item, str(media.root), manner, base, names, media.blobs(item, parts))}-films.mp4"
-    pixels.made_once(path, lambda: pixels.labelled_film(media, path, item, parts, manner=manner, base=base))
+    fps = float(media.row(item)["fps"])
+    pixels.made_once(path, lambda: pixels.labelled_film(pixels.films_of(media, item, parts, manner, base), path, fps=fps))
+    return path
+
+
+def film_of_sheet(cache: Path, sheet: Path, told: Plain) -> Path:
+    """The same of films that lie in one file; ``told`` as the player takes them."""
+    path = cache / f"{content_id(str(sheet), sheet.stat().st_mtime_ns, told['players'])}-films.mp4"
+    pixels.made_once(path, lambda: pixels.labelled_film(pixels.cut(sheet, told), path, fps=told["media"]["fps"]))
     return path
 
 
@@ -69,7 +81,7 @@ def figure(joined: Joined, asked: Plain) -> bytes:
         {"method": method, "x": x, "y": y}
         for method, values in asked["y"]["values"].items()
         for x, y in zip(asked["x"]["values"][method], values, strict=True)
-        if x is not None and y is not None and (isinstance(x, str) or math.isfinite(x)) and math.isfinite(float(y))
+        if all(isinstance(one, str) or (one is not None and math.isfinite(one)) for one in (x, y))
     ]
     if not rows:
         raise InputError("there is no point to draw")
@@ -84,24 +96,51 @@ def figure(joined: Joined, asked: Plain) -> bytes:
     for look, colour in zip(looks, colours, strict=True):
         fills.append((colour, "white", f"{colour}66")[min(nth[f"{colour} {look.marker}"], 2)])
         nth[f"{colour} {look.marker}"] += 1
-    chart = alt.Chart(pd.DataFrame(rows), width=480, height=320, title=joined.title).encode(
-        alt.X("x:N", title=str(asked["x"]["title"])) if isinstance(rows[0]["x"], str)
-        else alt.X("x:Q", title=str(asked["x"]["title"]), scale=alt.Scale(zero=False)),
-        alt.Y("y:Q", title=str(asked["y"]["title"]), scale=alt.Scale(zero=False)),
+    # Values inside a chart are held to no number of rows.
+    drawn = [rows[at] for at in np.sort(np.random.default_rng(0).permutation(len(rows))[:_MOST_POINTS])]
+    told = f"{len(drawn):,} of {len(rows):,} points, drawn by chance; lines are means of all" if len(drawn) < len(rows) else ""
+    named = {name: isinstance(rows[0][name], str) for name in "xy"}
+    scale = {name: alt.Undefined if is_one else alt.Scale(zero=False) for name, is_one in named.items()}
+    kind = {name: f"{name}:{'N' if is_one else 'Q'}" for name, is_one in named.items()}
+    shared = alt.Chart(alt.Data(values=drawn)).encode(  # type: ignore[no-untyped-call]
+        alt.X(kind["x"], title=str(asked["x"]["title"]), scale=scale["x"]),
+        alt.Y(kind["y"], title=str(asked["y"]["title"]), scale=scale["y"]),
         alt.Stroke("method:N", title=None, scale=alt.Scale(domain=names, range=colours)),
+    )
+    points = shared.encode(
         alt.Fill("method:N", title=None, scale=alt.Scale(domain=names, range=fills)),
         alt.Shape("method:N", title=None, scale=alt.Scale(domain=names, range=[look.marker for look in looks])),
-    ).mark_point(size=28, strokeWidth=1, opacity=0.8)  # fmt: skip
+    ).mark_point(size=28, strokeWidth=1, opacity=0.8)
+    lines = [] if any(named.values()) else [
+        shared.properties(data=alt.Data(values=means)).mark_line(strokeDash=list(look.dash))  # type: ignore[no-untyped-call]
+        for name, look in zip(names, looks, strict=True)
+        if (means := _bin_means(name, *(asked[axis]["values"][name] for axis in "xy")))
+    ]  # fmt: skip
+    chart = alt.layer(points, *lines, width=480, height=320, title=alt.Title(joined.title, subtitle=told))
     import vl_convert
 
     svg: str = vl_convert.vegalite_to_svg(chart.to_dict())
     return svg.encode()
 
 
+def _bin_means(method: str, xs: Sequence[float | None], ys: Sequence[float | None]) -> list[Plain]:
+    """The line that the page draws through points: means over bins of as many items each along x; none of few."""
+    known = sorted((x, np.nan if y is None else y) for x, y in zip(xs, ys, strict=True) if x is not None and math.isfinite(x))
+    if len(known) <= 2 * _BINS:
+        return []
+    ends = [place * len(known) // _BINS for place in range(_BINS + 1)]
+    bins = [[pair for pair in known[low:high] if math.isfinite(pair[1])] for low, high in pairwise(ends)]
+    means = (np.mean(one, axis=0).tolist() for one in bins if one)
+    return [{"method": method, "x": x, "y": y} for x, y in means]
+
+
 def items_csv(joined: Joined, asked: Plain) -> str:
-    """The items that are seen (``items``, in their order) with what is known of them: facts, and scores of ``methods``."""
+    """The items that are seen (``items``, in their order) with what is known of them: facts, scores of ``methods``, and of the
+    quantity ``key`` the mean and spread of those that compete and the differences from ``base``, as the page has them."""
     methods = [one.name for one in joined.methods if one.name in asked["methods"]]
     scores = [(f"{one.key} {name}", joined.values[one.key, name]) for one in joined.quantities for name in methods]
+    if (key := str(asked.get("key") or "")) in {one.key for one in joined.quantities}:
+        scores += joined.derived(key, methods, str(asked.get("base") or ""))
     heads = ["item", "source", *(fact.name for fact in joined.facts), *(head for head, _ in scores)]
     rows: list[list[object]] = [[*heads]]
     for at in (int(place) for place in asked["items"]):
@@ -111,7 +150,8 @@ def items_csv(joined: Joined, asked: Plain) -> str:
     return csv_text([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row] for row in rows)
 
 
-def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Sequence[str]]], Plain]) -> str:
+def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Sequence[str]]], Plain], leads: Plain | None = None
+) -> str:  # fmt: skip
     """The items that are seen as a page of its own: means, the table, the film of the open item.
 
     Args:
@@ -120,13 +160,13 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
             ``columns`` of the table (``label``, ``decimals``, ``signed``, ``values`` of the first items), ``film``, the query
             of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an address has them.
         sheet_of: the films that a query names as the player takes them, the file inside.
+        leads: means and differences as the page shows them, where there are any: no page claims more than the screen does.
     """
     items = [int(place) for place in asked["items"]]
     methods = [one.name for one in joined.methods if one.name in asked.get("methods", (one.name,))]
     titles = {f"|{one.base}": one.title for one in joined.against} | {one.name: f"Less {one.name}" for one in joined.methods}
     base = str(asked["base"]) if asked.get("base") in titles else ""
     quantity = next((one for one in joined.quantities if one.key == asked.get("key")), None)
-    decimals = quantity.decimals if quantity else None
     columns = asked.get("columns", [])
     numeric = [all(isinstance(value, int | float | None) for value in one["values"]) for one in columns]
     heads = [Column(str(one["label"]), numeric=is_one, sorts=is_one) for one, is_one in zip(columns, numeric, strict=True)]
@@ -135,18 +175,19 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
         words = ((one, one["values"][row]) for one in columns)
         cells = [Cell(_word(value, one.get("decimals"), told_signed=bool(one.get("signed"))), value) for one, value in words]
         rows.append(Row((Cell(joined.names[at]), Cell(joined.ids[at]), *cells)))
-    common = joined.common(quantity.key, methods, items) if quantity else []
+    decimals = quantity.decimals if quantity else 0
     means = [
-        Row((Cell(name), *(Cell(text) for text in _mean_words(joined, key, name, common, decimals, base=base))))
-        for key in ([quantity.key] if quantity else [])
-        for name in methods
+        Row(tuple(map(Cell, _mean_words(row, decimals, base=base, references=joined.references))))
+        for row in (leads["rows"] if leads else ())
+        if row["name"] in methods
     ]
     sections = []
-    if means:
+    if leads and means:
         mean_heads = [Column("Method"), Column("Mean", numeric=True), Column("Interval (95 %)"), Column("Items", numeric=True)]
         mean_heads += [Column(titles[base], numeric=True), Column("Interval of that (95 %)")] if base else []
+        said = " ".join(filter(None, (leads["chosen"], *(row["note"] for row in leads["rows"][:1]))))
         sections.append(
-            ("means", f"Means of {asked.get('label', '')}", "", [Table(tuple(mean_heads), tuple(means), label="Means")])
+            ("means", f"Means of {asked.get('label', '')}", said, [Table(tuple(mean_heads), tuple(means), label="Means")])
         )
     told = "" if len(items) <= _MOST_ROWS else f"The first {_MOST_ROWS} are listed."
     table = Table((Column("Item"), Column("Id"), *heads), tuple(rows), label="Items", finds=len(rows) > 8)
@@ -155,9 +196,9 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
     if plot := asked.get("plot"):
         with suppress(InputError):  # it has no points
             figure_inside = data_uri(figure(joined, plot), "image/svg+xml")
-    if asked.get("film") and joined.root:
+    if asked.get("film") and (joined.root or joined.kind == "study"):
         query = parse_qs(str(asked["film"]))
-        looks = {name: style._asdict() for name, style in joined.styles.items()}
+        looks = {name: style._asdict() | {"reference": name in joined.references} for name, style in joined.styles.items()}
         name = joined.names[joined.ids.index(query["item"][0])]
         data = {"name": name, "sheet": sheet_of(query), "looks": looks, "state": asked.get("state", {})}
     return pages.page(
@@ -174,20 +215,19 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
     )
 
 
-def _mean_words(
-    joined: Joined, key: str, method: str, items: Sequence[int], decimals: int | None, *, base: str
-) -> tuple[str, ...]:
-    """Mean, its interval and the number of items; and where a method is the base, difference from that and its interval."""
-    mean = joined.mean(key, method, items)
-    own = (*_told(mean, decimals), str(mean.n))
-    if other := joined.base_of(method, base):
-        return *own, *_told(joined.lead(key, method, other, items), decimals, told_signed=True)
-    return (*own, "", "") if base else own
+def _mean_words(row: Plain, decimals: int, *, base: str, references: Collection[str]) -> tuple[str, ...]:
+    """Name, mean, its interval and the number of items; and where a method is the base, difference from that and its interval."""
+    name = row["name"] + " (reference)" * (row["name"] in references)
+    own = (name, *_told(row["mean"], decimals), str((row["lead"] or row["mean"])["n"]))
+    return (*own, *(_told(row["lead"], decimals, told_signed=True) if row["lead"] else ("", ""))) if base else own
 
 
-def _told(mean: Summary, decimals: int | None, *, told_signed: bool = False) -> tuple[str, str]:
-    low, high = (None if end is None else number(end, decimals) for end in (mean.interval_low, mean.interval_high))
-    return _word(mean.mean, decimals, told_signed=told_signed), f"{low} to {high}" if low else mean.reason or ""
+def _told(summary: Plain, decimals: int, *, told_signed: bool = False) -> tuple[str, str]:
+    """A mean or difference and its interval, in words; of a difference nothing where too few films tell one."""
+    low, high = (None if end is None else number(end, decimals) for end in (summary["interval_low"], summary["interval_high"]))
+    if told_signed and summary["mean"] is not None and too_few(summary["n_clusters"]):
+        return "too few films", summary["reason"] or ""
+    return _word(summary["mean"], decimals, told_signed=told_signed), f"{low} to {high}" if low else summary["reason"] or ""
 
 
 def _word(value: object, decimals: int | None, *, told_signed: bool) -> str:

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from inpaintbench import frozen, manifest
 from inpaintbench.catalogue import attribute_at
-from inpaintbench.claims import ENOUGH_SOURCES
+from inpaintbench.claims import ENOUGH_SOURCES, students_t
 from inpaintbench.compute import RANDOM_WEIGHTS
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.methods import METHODS
@@ -33,7 +33,8 @@ from inpaintbench.eval.report.gallery import Attribute, attributes_of, source_na
 from inpaintbench.eval.results.quantity import Quantity, first_shown, metric_label, metric_leaf, place_label, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.scoring.run_folder import NOT_RUN, SETTINGS, is_stale, predictions_of, read_kept, references_in
-from inpaintbench.eval.values.statistics import Summary, summarise
+from inpaintbench.eval.values.permutation import holm
+from inpaintbench.eval.values.statistics import LEVEL, Summary, summarise
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.lazily import lazily
 from inpaintbench.pages.colours import DASHES, MARKERS, MethodStyle, method_styles
@@ -46,7 +47,7 @@ from inpaintbench.types import Clip, Dataset, Item, Plain, Prediction, Score, Se
 from inpaintbench.workbench.finding import BOARDS, Folders, Thing, opened, scored_in
 from inpaintbench.workspace import Workspace
 
-pc = lazily("pyarrow.compute")
+pc, special = lazily("pyarrow.compute"), lazily("scipy.special")
 
 # Column of an item that says which pixels it is of; two items of one id are the same where these are.
 _IDENTITY = ("item_id", "truth_rgb_sha256", "hole_sha256", "input_sha256")
@@ -101,6 +102,14 @@ class Against(NamedTuple):
     """Which methods are gone or new, and in what those of one name differ."""
 
 
+def chance_of(lead: Summary) -> float:
+    """The p of a mean that has an interval: of Student's t with one degree of freedom less than sources, as wide as that."""
+    reach, degrees = (lead.interval_high or 0) - (lead.mean or 0), lead.n_clusters - 1
+    if not reach or not lead.mean:
+        return float(not lead.mean)
+    return float(2 * special.stdtr(degrees, -abs(lead.mean) / reach * students_t(LEVEL, degrees)))
+
+
 def measure_of(one: Quantity) -> Measure:
     """A metric in a region."""
     leaf = metric_leaf(one.metric)
@@ -143,6 +152,11 @@ class Joined:
     kind: str = "run"
     root: str = ""
     """Key of the dataset, or of the workspace; empty where films are none of a dataset's."""
+
+    @property
+    def references(self) -> set[str]:
+        """Names of the methods that do not compete."""
+        return {one.name for one in self.methods if one.reference}
 
     @property
     def styles(self) -> dict[str, MethodStyle]:
@@ -241,16 +255,44 @@ class Joined:
             apart = own - others
         return self._mean(apart, items)
 
-    def elsewhere(self, key: str, one: str, other: str, items: Sequence[int]) -> list[tuple[Measure, Summary]]:
-        """The ``lead`` in each further metric, in the region of ``key`` or else its first, whose 95 % interval leaves out 0."""
+    def elsewhere(self, key: str, bases: Mapping[str, str], items: Sequence[int]) -> dict[str, list[tuple[Measure, Summary]]]:
+        """Method -> its ``lead`` over its base in each further metric, in the region of ``key`` or else its first, that is more
+        than chance: at 5 % among all that are looked at here, by Holm."""
         chosen, found = {measure.key: measure for measure in self.quantities}[key], {}
         for measure in self.quantities:
             if measure.ranked and measure.metric != chosen.metric and (
                 measure.region == chosen.region or measure.metric not in found
             ):  # fmt: skip
                 found[measure.metric] = measure
-        leads = [(measure, self.lead(measure.key, one, other, items)) for measure in found.values()]
-        return [(measure, lead) for measure, lead in leads if (lead.interval_low or 0) * (lead.interval_high or 0) > 0]
+        pairs = [(name, one) for name, base in bases.items() if base for one in found.values()]
+        leads = [self.lead(one.key, name, bases[name], items) for name, one in pairs]
+        sure = [(*pair, lead) for pair, lead in zip(pairs, leads, strict=True) if lead.interval_high is not None]
+        corrected = holm([chance_of(lead) for *_, lead in sure])
+        return {
+            name: [(one, lead) for (own, one, lead), p in zip(sure, corrected, strict=True) if own == name and p < 1 - LEVEL]
+            for name in bases
+        }
+
+    def derived(self, key: str, methods: Sequence[str], base: str) -> list[tuple[str, npt.NDArray[np.float64]]]:
+        """Columns that follow from one quantity of some methods: mean and spread of those that compete, on the items that each
+        of them has which has any, and differences from ``base``; each with what it is called."""
+        shown = [one for one in self.methods if one.name in methods]
+        own = [self.values[key, one.name] for one in self.scored(key, shown) if not one.reference]
+        columns = np.array(own).reshape(-1, len(self.ids))
+        known = np.isfinite(columns)
+        counts = known.sum(axis=0) * (self.kind != "run" or ~np.isnan(columns).any(axis=0))
+        mean = np.where(known, columns, 0).sum(axis=0) / np.maximum(counts, 1)
+        squares = (np.where(known, columns - mean, 0) ** 2).sum(axis=0) / np.maximum(counts - 1, 1)
+        found = [
+            (f"{key} mean", np.where(counts > 0, mean, np.nan)),
+            (f"{key} spread", np.where(counts > 1, squares**0.5, np.nan)),
+        ]
+        found = found[: min(len(own), 2)]
+        for one in shown:
+            if other := self.base_of(one.name, base):
+                with np.errstate(invalid="ignore"):
+                    found.append((f"{key} {one.name} less {other}", self.values[key, one.name] - self.values[key, other]))
+        return found
 
     def common(self, key: str, methods: Sequence[str], items: Sequence[int]) -> list[int]:
         """Those of ``items`` that every method has a value of which has any: means over others do not stand beside each other."""
@@ -619,7 +661,7 @@ def _fill(joined: Joined, runs: Sequence[Thing], rows: Sequence[tuple[Thing, pa.
     often, titles = Counter(label for _, label in labels), Counter(run.title for run, _ in rows)
     references = {run.key: references_in(Workspace(folders.place(run.key), create=False)) for run in runs}
     for run, label in labels:
-        also = (label, f"{label} · {run.title}", f"{label} · {run.key}")
+        also = (label, f"{label} · {run.title}", f"{label} · {run.key}", f"{label} · {folders.place(run.key).name}")
         name = also[0 if often[label] < 2 else 1 if titles[run.title] < 2 else 2]
         joined.methods.append(Shown(name, label, run.key, label in references[run.key], also))
     joined.methods.sort(key=lambda one: one.reference)

@@ -13,8 +13,9 @@ import threading
 import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ from inpaintbench.eval.report.gallery import frame_errors, hole_centres
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.executors.unfinished import in_progress
 from inpaintbench.manifest import column
+from inpaintbench.masks.overlays import fonts
+from inpaintbench.pages.words import number
 from inpaintbench.steps import predict_step
 from inpaintbench.tables import to_records
 from inpaintbench.types import Clip, Corruption, Frames, Hole, Plain, Prediction, Selection, canonical_json
@@ -186,7 +189,7 @@ def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *,
 
 
 @dataclass(frozen=True)
-class _Films:
+class Films:
     """Films of an item that can be shown, as they are drawn."""
 
     parts: list[Part]
@@ -198,7 +201,8 @@ class _Films:
     caption: str
 
 
-def _films(media: ItemMedia, item_id: str, parts: Sequence[Part], manner: str, base: str) -> _Films:
+def films_of(media: ItemMedia, item_id: str, parts: Sequence[Part], manner: str, base: str) -> Films:
+    """The parts of an item that can be shown; ``manner`` and ``base`` as for ``sheet``, as is what it raises."""
     shown: list[tuple[Part, Frames]] = []
     missing: dict[str, str] = {}
     for part in parts:
@@ -224,7 +228,7 @@ def _films(media: ItemMedia, item_id: str, parts: Sequence[Part], manner: str, b
     drawn = [_apart(frames, froms[part.item]) if far else frames for (part, frames), far in zip(shown, apart, strict=True)]
     labels = [part.name + called * far for (part, _), far in zip(shown, apart, strict=True)]
     caption = f"Films of methods show their difference{called}, in absolute values." if any(apart) else ""
-    return _Films([part for part, _ in shown], [frames for _, frames in shown], drawn, labels, missing, caption)
+    return Films([part for part, _ in shown], [frames for _, frames in shown], drawn, labels, missing, caption)
 
 
 def _truths(shown: Iterable[tuple[Part, Frames]]) -> dict[str, Frames]:
@@ -233,7 +237,7 @@ def _truths(shown: Iterable[tuple[Part, Frames]]) -> dict[str, Frames]:
 
 def _make(media: ItemMedia, path: Path, told: Path, item_id: str, parts: Sequence[Part], manner: str, base: str) -> None:
     row, hole = media.row(item_id), media.hole(item_id)
-    films = _films(media, item_id, parts, manner, base)
+    films = films_of(media, item_id, parts, manner, base)
     shown = list(zip(films.parts, films.frames, strict=True))
     truths = _truths(shown)
     holes = {name: hole if not name else media.hole(name) for name in truths}
@@ -311,15 +315,19 @@ def _apart(frames: Frames, base: Frames) -> Frames:
     )
 
 
-def labelled_film(
-    media: ItemMedia, path: Path, item_id: str, parts: Sequence[Part], *, manner: str = "", base: str = ""
-) -> None:  # fmt: skip
-    """Write the films of an item side by side with their names above them, as H.264 in MP4; ``manner`` as for ``sheet``."""
-    films = _films(media, item_id, parts, manner, base)
-    row = media.row(item_id)
-    pictures = _labelled(films.labels, films.drawn)
+def cut(path: Path, told: Plain) -> Films:
+    """The films that lie as tiles in a file, as raters or the page get it; ``told`` as the player takes them."""
+    whole, [first, *_] = video.read_frames(path), told["players"]
+    tiles = [one for one in told["players"] if (one["width"], one["height"]) == (first["width"], first["height"])]
+    frames = [whole[:, one["y"] : one["y"] + one["height"], one["x"] : one["x"] + one["width"]] for one in tiles]
+    labels = [str(one["label"]) for one in tiles]
+    return Films([Part(label) for label in labels], frames, frames, labels, {}, "")
+
+
+def labelled_film(films: Films, path: Path, *, fps: float) -> None:
+    """Write films side by side with their names above them, as H.264 in MP4."""
     with _whole(path) as made:
-        video.write_browser(made, pictures, fps=float(row["fps"]) or 1.0, crf=_CRF)
+        video.write_browser(made, _labelled(films.labels, films.drawn), fps=fps or 1.0, crf=_CRF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,9 +342,7 @@ class Seen:
     """Name of a film -> name of the film that lies over it."""
 
 
-def labelled_frame(
-    media: ItemMedia, item_id: str, parts: Sequence[Part], frame: int, *, seen: Seen, manner: str, base: str, title: str
-) -> bytes:  # fmt: skip
+def labelled_frame(films: Films, frame: int, *, seen: Seen, title: str) -> bytes:
     """One frame of the films as it is ``seen``, as PNG, with their names above and item and frame below.
 
     Each pixel is repeated as often as the zoom or the names above ask for.
@@ -344,9 +350,9 @@ def labelled_frame(
     Raises:
         InputError: there is no such frame, part or film.
     """
-    films, (factor, x, y) = _films(media, item_id, parts, manner, base), seen.window
+    factor, x, y = seen.window
     if not 0 <= frame < len(films.frames[0]) or not (1 <= factor <= _MOST_ZOOM and 0 <= x <= 1 and 0 <= y <= 1):
-        raise InputError(f"item {item_id} has no frame {frame + 1}, or it cannot be zoomed like this")
+        raise InputError(f"{title} has no frame {frame + 1}, or it cannot be zoomed like this")
     height, width = films.frames[0].shape[1:3]
     tall, wide = max(1, round(height / factor)), max(1, round(width / factor))
     top, left = round(y * (height - tall)), round(x * (width - wide))
@@ -357,14 +363,14 @@ def labelled_frame(
     }
     called = dict(zip(pictures, films.labels, strict=True))
     if strange := ({*seen.over, *seen.over.values()} - pictures.keys()) or not 0 <= seen.wipe <= 1:
-        raise InputError(f"item {item_id} shows no film {strange!r} to lay over another, or no wipe at {seen.wipe}")
+        raise InputError(f"{title} shows no film {strange!r} to lay over another, or no wipe at {seen.wipe}")
     line, wiped, labels = round(seen.wipe * wide * larger), dict(pictures), dict(called)
     for name, other in seen.over.items():
         wiped[name] = np.concatenate([pictures[name][:, :line], pictures[other][:, line:]], axis=1)
         wiped[name][:, max(line - 1, 0) : line + 1] = 255
         labels[name] = f"{called[name]} | {called[other]}"
     [sheet] = _labelled(list(labels.values()), [picture[None] for picture in wiped.values()])
-    told = f"{title}, frame {frame + 1} of {len(films.frames[0])}" + f", {larger}× of a part" * (factor > 1)
+    told = f"{title}, frame {frame + 1} of {len(films.frames[0])}" + f", {number(factor)}× of a part" * (factor > 1)
     lines = textwrap.wrap(f"{told}. {films.caption}".strip(), max(20, sheet.shape[1] // _LETTER))
     return video.png_bytes(np.concatenate([sheet, *(_bar(line, sheet.shape[1]) for line in lines)]))
 
@@ -379,18 +385,32 @@ def _labelled(labels: Sequence[str], films: Sequence[Frames]) -> Iterator[Pictur
         yield grid.sheet([np.concatenate([bar, frames[at]]) for bar, frames in zip(bars, films, strict=True)])
 
 
-_BAR = 24
+_BAR, _LETTERS = 24, 13  # pixels; of the letters, an em
 # Least width of a picture that is sent, pixels: names above narrower ones would be cut.
 _ROOM_FOR_NAMES = 280
 _LETTER = 8  # pixels that a letter of the bars takes, about
 
 
 def _bar(text: str, width: int) -> Picture:
-    from PIL import Image, ImageDraw, ImageFont
+    """A name or caption, in the bundled font and, where that lacks letters, in an installed one; what none has is a `?`."""
+    from PIL import Image, ImageDraw
 
-    bar = Image.new("RGB", (width, _BAR), (20, 22, 26))
-    ImageDraw.Draw(bar).text((6, 4), text, fill=(240, 240, 240), font=ImageFont.load_default(14))
+    bar, left = Image.new("RGB", (width, _BAR), (20, 22, 26)), 6.0
+    for piece, file in _pieces(text):
+        font = fonts.load(file, _LETTERS)
+        ImageDraw.Draw(bar).text((left, _BAR - 7), piece, fill=(240, 240, 240), font=font, anchor="ls")
+        left += font.getlength(piece)
     return np.asarray(bar, np.uint8)
+
+
+@lru_cache(maxsize=256)
+def _pieces(text: str) -> list[tuple[str, fonts.FontFile]]:
+    for lacking in (False, True):
+        if lacking:
+            text = "".join("?" if fonts.missing(fonts.find_font(fonts.BUNDLED), letter) else letter for letter in text)
+        with suppress(InputError):
+            return fonts.split_by_font(text, fonts.BUNDLED, bold=False, italic=False, substitute=True)
+    return []
 
 
 def thumb_of(media: ItemMedia, item_id: str, parts: Sequence[Part], cache: Path) -> Path:

@@ -33,7 +33,7 @@ from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.scoring.predict import LOGS
 from inpaintbench.manifest import column
-from inpaintbench.pages.page import TOKENS, as_json, asset, data_uri, render, shared_style
+from inpaintbench.pages.page import TOKENS, as_json, asset, data_uri, page, render, shared_style
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import csv_text
 from inpaintbench.types import Plain
@@ -56,7 +56,9 @@ _POLICY = (
 _SANDBOX = "sandbox allow-scripts allow-popups allow-downloads allow-modals"
 # Header that no page of another site can send.
 _PURPOSE = "X-Inpaintbench"
-_MOST_BODY = 8 << 20
+# Bytes of a question, as a figure of 100,000 items and eight methods is, and those that are taken in before they are refused: who
+# still sends hears nothing.
+_MOST_BODY, _MOST_HEARD = 64 << 20, 1 << 30
 # How long the folders are taken to be as they were, seconds.
 _SAME_SECONDS = 2.0
 _KEPT_SETS = 6
@@ -114,7 +116,7 @@ class Bench:
         """The list as the page shows it, and what may change in it without anybody's doing: flags, and how far runs are."""
         found = self.listed()
         running = [
-            [one["key"], one["progress"], one["date"], one["predicted"]]
+            [one["key"], one["progress"], one["date"], one["predicted"], one["notes"].get("name", "")]
             for one in found["things"]
             if one["kind"] in ("run", "study")
         ]
@@ -190,16 +192,17 @@ class Bench:
         given, items = len(items), joined.common(key, shown, items)
         rows = []
         chosen = _chosen(asked)
+        bases = {one.name: joined.base_of(one.name, base) for one in joined.methods}
+        elsewhere = joined.elsewhere(key, bases, items) if base and not chosen else {}
         study = self._votes.get(_one(query, "study")) if not chosen else None
         notes = study.standings(key.rpartition("/")[0], [joined.ids[item] for item in items]) if study else {}
         for one in joined.methods:
-            other = joined.base_of(one.name, base)
+            other = bases[one.name]
             lead = joined.lead(key, one.name, other, items)._asdict() if other else None
-            elsewhere = joined.elsewhere(key, one.name, other, items) if other and not chosen else []
             mean = joined.mean(key, one.name, items)._asdict()
             for summary in filter(None, (mean, lead) if chosen else ()):
                 summary |= dict.fromkeys(("standard_error", "interval_low", "interval_high"))
-            rows.append({"name": one.name, "mean": mean, "lead": lead, "elsewhere": elsewhere})
+            rows.append({"name": one.name, "mean": mean, "lead": lead, "elsewhere": elsewhere.get(one.name, [])})
             rows[-1]["note"] = notes.get(one.name, "")
         if rows and len(items) < given:
             told = f"All means are over the {count(len(items), 'item')} of {given} that every shown method has a value of."
@@ -219,7 +222,7 @@ class Bench:
         return render(
             f"{_OWN}/leads.html", **told, base=base, measure=measure, decimals=measure.decimals, styles=joined.styles,
             base_title=_apart(joined, base) or "Difference", enough=ENOUGH_SOURCES,
-            references={one.name for one in joined.methods if one.reference},
+            references=joined.references,
             most=max((abs(lead[end]) for lead in sure for end in ("interval_low", "interval_high")), default=1.0) or 1.0,
         )  # fmt: skip
 
@@ -295,10 +298,11 @@ class Bench:
         Raises:
             InputError: there are none.
         """
-        if "workspace" not in query:
-            return exporting.film(self.cache, *self.film(query), manner=_one(query, "manner"), base=_one(query, "base"))
-        found = pixels.of_clip(self.folders.place(_one(query, "workspace")), _one(query, "item"), self.cache)
-        return self.cache / str(found["file"])
+        if "workspace" in query:
+            return self._sheet(self.shown(query))
+        if self._votes.get(_one(query, "study")) and not self.joined(query).root:
+            return exporting.film_of_sheet(self.cache, self._sheet(found := self.shown(query)), found)
+        return exporting.film(self.cache, *self.film(query), manner=_one(query, "manner"), base=_one(query, "base"))
 
     def frame(self, query: Mapping[str, Sequence[str]]) -> bytes:
         """One frame of the films that a query names, side by side, as PNG, zoomed and wiped as it says."""
@@ -306,13 +310,18 @@ class Bench:
             float(_one(query, name) or usual) for name, usual in (("factor", 1), ("x", 0), ("y", 0), ("wipe", 0.5))
         )
         over = dict(zip(query.get("under", ()), query.get("over", ()), strict=True))
-        media, item, parts = self.film(query)
-        joined = self.joined(query)
-        title = f"{joined.names[joined.ids.index(item)]}, item {item[:8]}"
-        return pixels.labelled_frame(
-            media, item, parts, int(_one(query, "frame")), seen=pixels.Seen((factor, x, y), wipe, over),
-            manner=_one(query, "manner"), base=_one(query, "base"), title=title,
-        )  # fmt: skip
+        joined, item = self.joined(query), _one(query, "item")
+        if joined.kind == "workspace" or (joined.kind == "study" and not joined.root):
+            films = pixels.cut(self._sheet(found := self.shown(query)), found)
+        else:
+            films = pixels.films_of(*self.film(query), _one(query, "manner"), _one(query, "base"))
+        title = f"{joined.names[joined.ids.index(item)]}, {'clip' if joined.kind == 'workspace' else 'item'} {item[:8]}"
+        return pixels.labelled_frame(films, int(_one(query, "frame")), seen=pixels.Seen((factor, x, y), wipe, over), title=title)
+
+    def _sheet(self, found: Plain) -> Path:
+        """The file with the films that ``shown`` tells of."""
+        kind, _, name = found["media"]["url"].removeprefix("/").partition("/")
+        return self.cache / name if kind == "media" else self.folders.place(unquote(name))
 
     def shown(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The films of an item as the player takes them."""
@@ -323,7 +332,8 @@ class Bench:
             return found
         study = _one(query, "study")
         if not self.joined(query).root and study:
-            return self._said(query, studying.sheet_of(self._votes[study], study, _one(query, "item"), query.get("methods", ())))
+            told = studying.sheet_of(self._votes[study], study, _one(query, "item"), query.get("methods", ()))
+            return self._said(query, told | {"caption": studying.NO_MANNERS if _one(query, "manner") else ""})
         media, item, parts = self.film(query)
         found = pixels.sheet(media, self.cache, item, parts, manner=_one(query, "manner"), base=_one(query, "base"))
         pixels.tidy(self.cache)
@@ -339,8 +349,7 @@ class Bench:
     def carried(self, query: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         """The films of an item as the player takes them, the file inside: for a page that is sent."""
         found = self.shown(query)
-        kind, _, name = found["media"]["url"].removeprefix("/").partition("/")
-        path = self.cache / name if kind == "media" else self.folders.place(unquote(name))
+        path = self._sheet(found)
         media_type = "image/png" if path.suffix == ".png" else "video/mp4"
         return found | {"media": found["media"] | {"url": data_uri(path.read_bytes(), media_type), "own": True}}
 
@@ -368,7 +377,7 @@ def _note(notes: Mapping[str, Any], thing: Thing) -> dict[str, str]:
 
 def _chosen(asked: Plain) -> str:
     """What is told instead of claims where a filter is of scores, which then are what they were chosen to be; else nothing."""
-    if all(key.startswith("a|") and key != "a|disagreement" for key in asked.get("filters", ())):
+    if all(key == "source" or (key.startswith("a|") and key != "a|disagreement") for key in asked.get("filters", ())):
         return ""
     return "These items were chosen by the scores themselves, so nothing is claimed: there are no intervals."
 
@@ -388,6 +397,7 @@ def _changed(place: Path) -> tuple[int, ...]:
         place / "dataset.json",
         *(place / name for name in ("study.json", "journal.json", JOURNAL, f"{JOURNAL}-wal", *BOARDS)),
         *(place / name for name in ("tables/scores", "tables/predictions", "tables/attributes", "tables/selection")),
+        *(place / "tables" / name for name in ("clips", "slices", "corruptions", "items", "sources")),
     ]
     running = list((place / "unfinished").glob("*"))
     running += [path for kind in ("predict", "score") for path in (place / "ledger").glob(f"{kind}.*")] if running else []
@@ -555,7 +565,11 @@ class _Handler(SimpleHTTPRequestHandler):
             return
         length = int(told_length)
         if length > _MOST_BODY:
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "that is too long")
+            left = length if length <= _MOST_HEARD else 0
+            while left and (piece := self.rfile.read(min(1 << 20, left))):
+                left -= len(piece)
+            most = f"{length >> 20:,} MiB are more than the {_MOST_BODY >> 20} that are taken"
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{most}: filter items, or show fewer methods, and try again")
             return
         bench = self.server.bench
         try:
@@ -568,7 +582,12 @@ class _Handler(SimpleHTTPRequestHandler):
                     {"flags": bench.notes.flag(*(str(told[name]) for name in ("subject", "name", "value")))}
                 ),
                 "/api/page": lambda: (
-                    exporting.page(bench.joined(query), told, sheet_of=bench.carried).encode(),
+                    exporting.page(
+                        bench.joined(query),
+                        told,
+                        sheet_of=bench.carried,
+                        leads=bench.leads(query, told) if told.get("key") else None,
+                    ).encode(),
                     "text/html; charset=utf-8",
                 ),
                 "/api/items.csv": lambda: (exporting.items_csv(bench.joined(query), told).encode(), "text/csv; charset=utf-8"),
@@ -586,7 +605,13 @@ class _Handler(SimpleHTTPRequestHandler):
             cookie = SimpleCookie(self.headers.get("Cookie", "")).get(self.server.cookie)
             given = _one(query, "token") or (cookie.value if cookie else "")
             if not secrets.compare_digest(given.encode(), token.encode()):
-                self._refuse(HTTPStatus.FORBIDDEN, "open the address that `inpaintbench view` printed, with its token")
+                words = "open the address that `inpaintbench view` printed, with its token"
+                if "text/html" in self.headers.get("Accept", ""):
+                    told = f"This link needs the token of who runs it: {words}, in this browser once; then the link opens here."
+                    text = page("pages/templates/plain.html", title="This link needs a token", subtitle=told, sections=[])
+                    self._send(text.encode(), "text/html; charset=utf-8", status=HTTPStatus.FORBIDDEN, policy=_SANDBOX)
+                else:
+                    self._refuse(HTTPStatus.FORBIDDEN, words)
                 return False
         elif not is_local(urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""):
             # A name of another site that was made to mean this machine.

@@ -28,6 +28,11 @@ from inpaintbench.workbench.joining import Joined, Measure, Shown
 # What a question's scores are, by its kind; of the others the mean answer.
 _WHERE = {"pair": "share won", "best": "share chosen"}
 _VOTES = "votes"
+# What is told where errors or differences are asked for of films that are here as raters got them alone.
+NO_MANNERS = (
+    "Here are the films that raters saw, compressed for them: errors and differences would be of that too, and are not drawn. "
+    "They are where the study's dataset and runs lie below these folders too."
+)
 # How often a journal is copied until nothing was written to it meanwhile.
 _TRIES = 20
 
@@ -220,7 +225,7 @@ def sheet_of(votes: Votes, key: str, item: str, methods: Sequence[str]) -> dict[
             continue
         place = sum(one["role"] == "candidate" for one in players) if tile.candidate else 0 if tile.role == "clip" else None
         name = tile.candidate or {"original": "truth"}.get(tile.role, tile.role)
-        players.append({"label": name, "role": roles[tile.role], "place": place, **room})
+        players.append({"label": name, "name": name, "role": roles[tile.role], "place": place, **room})
     media = {
         "kind": "image" if proxy.name.endswith(".png") else "video", "fps": proxy.fps, "frames": proxy.frames,
         "width": proxy.width, "height": proxy.height, "url": f"/files/{key.rstrip('/')}/{PROXIES}/{proxy.name}",

@@ -27,7 +27,7 @@ const look = new Look(document.querySelector(".comparison"), document.querySelec
   at("verdicts").replaceChildren(...verdicts.flatMap(([rule, why]) => [el("dt", {}, rule), el("dd", {}, why)]));
   at("looknote").replaceChildren(text, ...Object.entries(logs).map(([name, key]) => el("a", { href: `/files/${key}`, target: "_blank", rel: "noopener" }, ` Log of ${name}.`)));
 } });
-const list = library(at("list"), at("find"), () => load());
+const list = library(at("list"), at("find"), () => load(), () => load({ again: true }));
 
 /** The address of what is looked at together, and more. */
 function query(more = {}) {
@@ -280,7 +280,7 @@ function drawItem(item) {
   at("opened").textContent = items.names[item];
   at("from").textContent = items.ids[item];
   const manner = get("k");
-  for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1); }
+  for (const one of document.querySelectorAll("[data-manner]")) { one.setAttribute("aria-pressed", String(one.dataset.manner === manner)); one.hidden = items.shown.length < (one.dataset.manner === "difference" ? 2 : 1) || (one.dataset.manner !== "" && !items.root); }
   at("basis").replaceChildren(...items.shown.map(({ name }) => el("option", { value: name, selected: name === differenceBase() ? "" : null }, name))); at("basis").parentNode.hidden = manner !== "difference";
   const level = (fact, other) => items.word(items.column(`a|${fact}`), other);
   const mates = items.mates(item);
@@ -319,7 +319,7 @@ function recolour() {
 }
 
 async function made(name, address, body) {
-  const answer = await fetch(address, body && { ...POST, body });
+  const answer = await fetch(address, body && { ...POST, body }).catch(({ message }) => ({ json: () => ({ sentence: `Nothing came back: ${message}` }) }));
   if (answer.ok) return give(name, await answer.blob());
   return at("told").replaceChildren(el("b", { role: "alert" }, (await answer.json()).sentence));
 }
@@ -336,12 +336,12 @@ function filmed(path, kind, more = {}) {
 }
 
 const actions = {
-  async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => `The link is copied${["localhost", "127.0.0.1"].includes(location.hostname) ? "; it opens on this machine alone" : ""}`, () => "") || "The browser allows no copying here: the link is the page's address"); },
-  csv: () => made("items.csv", `/api/items.csv?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name) })),
+  async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => `The link is copied${["localhost", "127.0.0.1"].includes(location.hostname) ? "; it opens on this machine alone" : "; others need the token that view printed"}`, () => "") || "The browser allows no copying here: the link is the page's address"); },
+  csv: () => made("items.csv", `/api/items.csv?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), key: items.quantity?.key, base: items.base })),
   figure: () => made("plot.svg", `/api/figure?${query()}`, JSON.stringify(plotted())),
   page() {
     const columns = table.columns.map((one) => ({ label: one.full ?? one.label, decimals: one.decimals, signed: one.key.startsWith("d|"), values: plain(one, order.subarray(0, 500)) }));
-    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, words: [...document.querySelectorAll("[data-chips] .chip")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh", "tab"].map((letter) => [letter, get(letter)])) }));
+    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, filters: filters().map((one) => one.key), words: [...document.querySelectorAll("[data-chips] .chip[title]")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh", "tab"].map((letter) => [letter, get(letter)])) }));
   },
   film: () => filmed("film", ".mp4"),
   frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, [...Object.entries({ frame: look.player.clock.frame, ...look.player.view.window, wipe: look.player.view.wipeAt }), ...look.player.view.wiped]),
@@ -405,5 +405,5 @@ const KEYS = { j: actions.next, k: actions.previous, e: ofItem(() => manner("err
 listen((key) => { if (KEYS[key] && (items || ["?", "Escape"].includes(key))) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
 for (const media of ["print", "(prefers-color-scheme: dark)"]) matchMedia(media).addEventListener("change", recolour);
 follow(() => load());
-list.start(() => load({ again: true }));
+list.start();
 load();

@@ -5,7 +5,7 @@ import { all, get, set } from "../items/state.js";
 const NONE = { r: [], d: "", w: "", study: "", board: "", m: [], b: "", f: [], s: "", i: "", q: "", o: "", x: "", y: "" };
 const LOOK_MS = 4000;
 
-export function library(place, find, changed) {
+export function library(place, find, changed, anew) {
   const made = { flags: [], mark, start };
   let [html, running] = ["", "[]"];
 
@@ -27,8 +27,8 @@ export function library(place, find, changed) {
     return before !== "[]" && before !== running;
   }
 
-  /** Look again and again: `anew` is called when a run went on. */
-  async function start(anew) {
+  /** Look again and again: `anew` is called when a run went on, or has another name. */
+  async function start() {
     await look();
     setInterval(async () => { if (!document.hidden && await look().catch(() => false)) anew(); }, LOOK_MS);
   }
@@ -44,7 +44,7 @@ export function library(place, find, changed) {
     const answer = await fetch("/api/notes", { method: "POST", headers: { "X-Inpaintbench": "1", "Content-Type": "application/json" }, body });
     if (!answer.ok) return form.setAttribute("data-refused", (await answer.json()).sentence);
     form.hidePopover();
-    return look();
+    return (await look()) && anew();
   }
 
   function search() {
