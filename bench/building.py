@@ -81,8 +81,10 @@ def seconds(work: Callable[[], Any]) -> float:
 
 def least_seconds(
     films: list[Path], recipe: devil.DevilRecipe, clips: dict[str, list[tuple[int, int, Path]]]
-) -> dict[str, float]:
-    """What cannot be done without, one after the other: decode, scale, encode once, decode once, and the leaves themselves."""
+) -> tuple[dict[str, float], Counter[str]]:
+    """What cannot be done without, one after the other: decode, scale, encode once, decode once, and the leaves themselves; and
+    the seconds of each leaf."""
+    of_leaf = Counter[str]()
     spent = dict.fromkeys(("decode sources", "scale", "encode", "decode clips", "leaves"), 0.0)
     for film in films:
         coded: list[Any] = []
@@ -112,8 +114,8 @@ def least_seconds(
                 truth_frame=decoded.frame,
             )  # fmt: skip
             for name in devil.measured_by(recipe):
-                spent["leaves"] += seconds(lambda name=name, view=view: measured(name, view))
-    return spent
+                of_leaf[name] += seconds(lambda name=name, view=view: measured(name, view))  # type: ignore[assignment]
+    return spent | {"leaves": sum(of_leaf.values())}, of_leaf
 
 
 def measured(name: str, view: ItemView) -> None:
@@ -145,7 +147,7 @@ def main() -> int:
         of_film: dict[str, list[Span]] = {film.name: [] for film in films}
         for clip in clips:
             of_film[names[clip.source_id]].append((clip.start_frame, clip.end_frame, workspace.blobs.path(clip.blob)))
-        least = least_seconds(films, recipe, of_film)
+        least, of_leaf = least_seconds(films, recipe, of_film)
         least_frames = sum(video.probe(film).frames for film in films) + sum(clip.frames for clip in clips)
     decoded, encoded = counts["frames decoded"] / least_frames, counts["encodings"] / len(clips)
     leaves, budget = least.pop("leaves"), LEAVES_BUDGET * least["encode"]
@@ -163,6 +165,7 @@ def main() -> int:
     )
     print("Time: " + ", ".join(f"{name} {value:.1f} s" for name, value in spent.items()) + ".")
     print(f"Least: {', '.join(f'{name} {value:.1f} s' for name, value in least.items())}, budget of leaves {budget:.1f} s.")
+    print(f"Leaves: {', '.join(f'{name} {value:.1f} s' for name, value in of_leaf.most_common())}.")
     return int(decoded > MOST_DECODED or encoded > MOST_ENCODED or taken > MOST_TIME or leaves > budget)
 
 

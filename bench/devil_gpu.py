@@ -1,4 +1,5 @@
-"""How long PVCS, VFID, LPIPS and FID of a slice take on a graphics card, how busy it is, and how far from float32 they are.
+"""How long the default protocol and PVCS, VFID, LPIPS and FID of a slice take on a graphics card, how busy it is, and how far
+from float32 they are; with a verdict on each bar.
 
 python bench/devil_gpu.py [--quick] [--clips N] [--device cpu]
 
@@ -6,8 +7,9 @@ Clips are of 90 frames of 832x480: a few distinct ones under many names, each wi
 places) and filled by four methods, read from files every time, nothing known of the truth.
 Parameters are made up, which costs as much as trained ones. Seconds are those of scoring and of comparing the sets, with the
 start of the workers; the compute phase is from the first to the last moment at which the card was seen busy. The plain
-convolution is measured in the same run. Shapes and bytes are counted in a pass of its own, in this process. ``--device cpu``
-scores two short small clips and counts over 32 of them, without FID: its times say nothing.
+convolution is measured in the same run. Shapes and bytes are counted in a pass of its own, in this process. The default protocol
+is measured whole, with a worker a core, and first; what would begin after eight minutes is left out. ``--device cpu`` scores two
+short small clips and counts over 32 of them, without FID: its times say nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +40,7 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring import precision as lower_precision
 from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
+from inpaintbench.executors import default_workers
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks
 from inpaintbench.models.i3d import Convolution
@@ -50,6 +55,7 @@ METRICS = ("pvcs", "vfid", "lpips", "fid")
 PRECISIONS = ("tf32", "bf16")
 WORKERS, DISTINCT, HOLES, MOST_SIZES, MOST_MOVED = 4, 4, 32, 64, 1.2
 METHODS = ("first", "second", "third", "fourth")
+DEFAULT, CLIPS, MOST_SECONDS, LAST_BEGIN_SECONDS = "devil/corrected", 150, 120.0, 480.0
 NOT_MEASURED = "not measured: no CUDA device here"
 CHANNELS, SIDE, BATCH = 256, 64, 64
 """Of the plain convolution, 3x3."""
@@ -113,16 +119,29 @@ class Run:
             for method, of_method in predictions.items()
         ]  # fmt: skip
 
-    def score(self, compute: Compute, *, workers: int) -> None:
-        """Score all methods, and compare their sets."""
+    def score(
+        self, compute: Compute, *, workers: int, protocol: str = PROTOCOL, metrics: Sequence[str] | None = METRICS
+    ) -> int:  # fmt: skip
+        """Score all methods, and compare their sets; returns how many processes had opened networks."""
         with LocalExecutor(self.workspace, workers=workers) as executor:
             scored = score(
-                executor, self.dataset, root=self.data, methods=self.methods, protocol=PROTOCOL, metrics=METRICS, compute=compute
+                executor, self.dataset, root=self.data, methods=self.methods, protocol=protocol, metrics=metrics, compute=compute
             )
-            compare_sets(executor, self.dataset, protocol=PROTOCOL, methods=METHODS)
+            opened = sum("libtorch_cpu" in Path(f"/proc/{process}/maps").read_text() for process in below(os.getpid()))
+            compare_sets(executor, self.dataset, protocol=protocol, methods=METHODS)
         rows = [row for outcome in scored.values() for row in outcome.records]
         if lost := [row.reason for row in rows if row.reason and row.region == "frame"]:
             raise RuntimeError(f"{len(lost)} values are missing, the first since {lost[0]}")
+        return opened
+
+
+def below(process: int) -> list[int]:
+    """The processes that a process has begun, and theirs."""
+    found = [process]
+    for one in found:
+        for path in Path(f"/proc/{one}/task").glob("*/children"):
+            found += map(int, path.read_text().split())
+    return found[1:]
 
 
 def _copy(path: Path, target: Path) -> None:
@@ -249,13 +268,50 @@ def _compute(device: str, precision: Any) -> Compute:
     return Compute(device="cpu" if device == "cpu" else "cuda", precision=precision, random_weights=3, few_shapes=True)
 
 
+def whole_protocol(folder: Path, data: Path, made: Made, device: str) -> None:
+    """The default protocol with all that it measures, in two lanes; on the processor a made-up card has one of them."""
+    run, workers = Run(folder / "whole", data, *made), default_workers() if device == "cuda" else 2
+    lane = nullcontext() if device == "cuda" else mock.patch.object(torch_networks, "on_card", return_value=True)
+    watch = Watch() if device == "cuda" else None
+    begin = time.perf_counter()
+    if watch:
+        watch.start()
+    with lane:
+        opened = run.score(_compute(device, "tf32"), workers=workers, protocol=DEFAULT, metrics=None)
+    seconds = time.perf_counter() - begin
+    phase, busy = watch.stop() if watch else (seconds, 0.0)
+    clips = len(made[0].items)
+    print(f"`{DEFAULT}`, all metrics, {clips} clips, {len(METHODS)} methods, tf32.\n\n{WHOLE}")
+    print(f"| {workers} | {opened} | {seconds:.1f} | {phase:.1f} | {100 * busy:.0f} % |")
+    if device == "cuda" and clips == CLIPS:
+        print(
+            f"\nAt most {MOST_SECONDS:g} s: {'met' if seconds <= MOST_SECONDS else 'MISSED'}. One process with networks a card: ",
+            end="",
+        )
+        print(f"{'met' if opened == torch.cuda.device_count() else 'MISSED'}.")
+    else:
+        print(f"\nNo verdict: that is asked of {CLIPS} clips on a card.")
+    print()
+
+
+WHOLE = (
+    "| workers | processes that opened networks | seconds (asked: 120 for 150 clips) | of it the card's phase | busy in it |\n"
+    "|---|---|---|---|---|"
+)
+
+
 def measure(folder: Path, size: Size, device: str) -> None:
+    begun = time.perf_counter()
     data = folder / "data"
     data.mkdir()
     made = write(data, size)
+    whole_protocol(folder, data, made, device)
     found, counts = errors(folder, data, made, device), counted(size, device)
     lines = []
     for precision in PRECISIONS:
+        if time.perf_counter() - begun > LAST_BEGIN_SECONDS:
+            lines.append(f"| {precision} | not measured: {LAST_BEGIN_SECONDS:g} s are over | | | | | | |")
+            continue
         plain = plain_convolution(precision, device=device)
         run = Run(folder / precision, data, *made)
         torch.cuda.empty_cache()  # the workers need it; nothing where there is no card
@@ -279,6 +335,9 @@ def measure(folder: Path, size: Size, device: str) -> None:
     print_speed(lines)
     print_counts(counts)
     print_errors([f"| {precision} | " + " | ".join(f"{value:.1e}" for value in row) + " |" for precision, row in found.items()])
+    if device == "cuda":
+        shapes, moved = len(counts.convolutions.sizes), counts.moved
+        print(f"\nShapes: {'met' if shapes <= MOST_SIZES else 'MISSED'}; bytes: {'met' if moved <= MOST_MOVED else 'MISSED'}.")
 
 
 def print_speed(lines: list[str]) -> None:
@@ -310,13 +369,14 @@ def print_errors(lines: list[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="eight clips")
-    parser.add_argument("--clips", type=int, default=150)
+    parser.add_argument("--clips", type=int, default=CLIPS)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     options = parser.parse_args()
     print("## Scoring a slice on a graphics card\n")
     whole = Size(8 if options.quick else options.clips, 90, (slice(None), slice(None)))
     small = Size(2, 11, (slice(180, 244), slice(280, 376)))
     if options.device == "cuda" and not torch.cuda.is_available():
+        print(f"`{DEFAULT}`, all metrics, {len(METHODS)} methods, tf32.\n\n{WHOLE}\n| {NOT_MEASURED} | | | | |\n")
         print_speed([f"| {precision} | {NOT_MEASURED} | | | | | | |" for precision in PRECISIONS])
         print_errors([f"| {precision} | {NOT_MEASURED} |" + " |" * (len(METRICS) - 1) for precision in PRECISIONS])
         print("\nCounted on the processor with the convolutions of a card: frames of 96x64, without FID, which has 8 sizes more.")

@@ -27,7 +27,8 @@ def test_without_a_card_it_says_so_in_every_row_and_ends_well() -> None:
         env=os.environ | {"CUDA_VISIBLE_DEVICES": ""}, timeout=1500,
     )  # fmt: skip
     tables = [part.splitlines() for part in done.stdout.split("\n\n") if part.startswith("|")]
-    assert len(tables) == 3
+    assert len(tables) == 4
+    assert "not measured: no CUDA device here" in tables.pop(0)[2]
     check_counts(tables.pop())
     for header, _, *rows in tables:
         assert [row.split(" | ")[0] for row in rows] == ["| tf32", "| bf16"]
@@ -42,8 +43,10 @@ def test_on_the_processor_the_whole_path_runs_and_says_that_its_times_mean_nothi
     )
     assert "on the processor: times say nothing;" in done.stdout
     first, last = done.stdout.split("\nLargest")
-    speed, counts = (part.splitlines() for part in first.split("\n\n") if part.startswith("|"))
+    whole, speed, counts = (part.splitlines() for part in first.split("\n\n") if part.startswith("|"))
     check_counts(counts)
+    workers, opened, *_ = whole[2].strip("| ").split(" | ")
+    assert (workers, opened) == ("2", "1")
     errors = [line for line in last.splitlines() if line.startswith("| ")]
     assert [row.split(" | ")[0] for row in speed[2:]] == ["| tf32", "| bf16"]
     for precision, most in (("tf32", 1e-5), ("bf16", 0.1)):

@@ -359,6 +359,12 @@ def rows_json(records: Sequence[Any]) -> str:
     return json.dumps([dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)])
 
 
+def rows_of_json(rows: str, record_type: type[Record]) -> list[Record]:
+    """The records that ``rows_json`` was given."""
+    schema = schema_of(record_type)  # type: ignore[arg-type]
+    return to_records(pa.Table.from_pylist(json.loads(rows), schema=schema), record_type)
+
+
 def _cells(records: Sequence[Any], record_type: type) -> dict[str, list[Any]]:
     names = schema_of(record_type).names
     cells: dict[str, list[Any]] = {}

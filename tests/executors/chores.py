@@ -98,6 +98,32 @@ def behave_ahead_together(
     return [behave_ahead(payload, parameters=parameters, blobs=blobs, ahead=ahead) for payload, parameters in jobs]
 
 
+def nothing(jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], *, blobs: Blobs) -> None:
+    """Reads nothing ahead."""
+
+
+def in_parts(
+    jobs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], *, blobs: Blobs, ahead: None = None
+) -> list[list[Attribute]]:
+    """A row for each of ``parameters["names"]`` that ``payload["before"]`` does not have, those of before among them; does what
+    ``payload["before the card"]`` or ``payload["on the card"]`` says, and leaves a mark with the process."""
+    from inpaintbench.tables import rows_of_json
+
+    made = []
+    for payload, parameters in jobs:
+        before = {row.name: row for row in rows_of_json(payload.get("before", "[]"), Attribute)}
+        part = "before the card" if parameters["names"] == ["light"] else "on the card" if before else "whole"
+        (Path(payload["marks"]) / f"{part}-{payload['name']}-{os.getpid()}-{time.time_ns()}").touch()
+        ACTIONS.get(payload.get(part, "work"), _work)({**payload, "name": f"{part}-{payload['name']}"})
+        values = {"visible": float(os.environ.get("CUDA_VISIBLE_DEVICES") or 0)}
+        own = {
+            name: Attribute(payload["name"], name, values.get(name, len(name) / 7), None, "parts", "1")
+            for name in parameters["names"]
+        }
+        made.append([before.get(name, own[name]) for name in parameters["names"]])
+    return made
+
+
 def _killed_once(payload: Mapping[str, Any]) -> None:
     if len(list(Path(payload["marks"]).glob(f"{payload['name']}-*"))) == 1:
         time.sleep(0.5)  # by then the next is being read
@@ -110,6 +136,10 @@ def _greedy(_: Mapping[str, Any]) -> None:
 
 def _work(payload: Mapping[str, Any]) -> None:
     time.sleep(payload.get("seconds", 0))
+
+
+def _slow(_: Mapping[str, Any]) -> None:
+    time.sleep(0.05)
 
 
 def _reject(_: Mapping[str, Any]) -> None:
@@ -162,5 +192,5 @@ def _orphan(payload: Mapping[str, Any]) -> None:
 ACTIONS = {
     "greedy": _greedy, "reject": _reject, "fail": _fail, "hang": _hang, "hang_in_c": _hang_in_c, "crash": _crash,
     "killed": _killed, "unpicklable": _unpicklable, "disk_full": _disk_full, "orphan": _orphan,
-    "killed_once": _killed_once, "segfault": _segfault,
+    "killed_once": _killed_once, "segfault": _segfault, "slow": _slow,
 }  # fmt: skip

@@ -316,7 +316,8 @@ def test_few_processes_share_a_card_and_their_address_space_has_no_limit(
     opened: list[tuple[int, int | None]] = []
 
     class Pool:
-        def __init__(self, count: int, *, memory_bytes: int | None) -> None:
+        def __init__(self, count: int, *, memory_bytes: int | None, card: str | None) -> None:
+            assert card is None
             opened.append((count, memory_bytes))
 
         def close(self, *, kill: bool = False) -> None:
@@ -335,6 +336,11 @@ def test_few_processes_share_a_card_and_their_address_space_has_no_limit(
     with LocalExecutor(workspace, workers=2) as executor:
         executor._open(apart=apart, on_card=True)
         assert sum(count for count, _ in opened) == 2
+        opened.clear()
+    monkeypatch.setattr("inpaintbench.executors.local.cards", lambda: [None])
+    with LocalExecutor(workspace, workers=16, memory_bytes=1 << 31) as executor:  # where others do what needs no card
+        executor._open(apart=apart, on_card=True, in_parts=True)
+        assert opened == [*([(1, 1 << 31)] * 16 if apart else [(16, 1 << 31)]), (1, None)]
 
 
 def test_a_step_says_that_it_uses_a_card(workspace: Workspace) -> None:

@@ -61,6 +61,10 @@ class Step:
     stand until the state is another one; those made with it stand when it is gone."""
     on_card: bool = False
     """True when workers open this machine's graphics card, which they share: few of them do, and their memory is not limited."""
+    before: Step | None = None
+    """Does the part of a subject that needs no card, in processes that open none, for the same tasks. Its rows are of no table:
+    what does the rest, in one process a card, finds them as JSON in ``payload["before"]``, and gives them among its own. Rows
+    must not depend on it: whoever finds none there does that part itself."""
     apart: bool = False
     """True when no process may do two tasks of one ``Task.group``: processes begin anew with the step, and again where all that
     is left is of groups that they have done."""

@@ -192,9 +192,10 @@ class Children:
     Args:
         count: processes.
         memory_bytes: of private memory that each may have (Linux only); None = as much as there is.
+        card: the only graphics card that they see; None = all that this process sees.
     """
 
-    def __init__(self, count: int, *, memory_bytes: int | None = None) -> None:
+    def __init__(self, count: int, *, memory_bytes: int | None = None, card: str | None = None) -> None:
         context = multiprocessing.get_context("spawn")
         self._reading: Any = context.RawValue("b", 0)
         # The pool's threads inherit this mask, and workers theirs: Ctrl-C on a terminal goes to all processes, also to
@@ -203,7 +204,7 @@ class Children:
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            arguments = [memory_bytes, self._reading]
+            arguments = [memory_bytes, self._reading, card]
             self._pool = ProcessPool(count, context=context, initializer=start_worker, initargs=arguments)
             _ = self._pool.active  # starts the threads
         finally:
@@ -284,11 +285,13 @@ def result(future: Future[Any], *, time_limit_seconds: float) -> list[dict[str, 
         return [{"status": "failed", "failure": True, "reason": f"worker could not run: {error}"}]
 
 
-def start_worker(memory_bytes: int | None = None, reading: Any = None) -> None:
+def start_worker(memory_bytes: int | None = None, reading: Any = None, card: str | None = None) -> None:
     """Make this process a good worker: one thread, own process group, dies with its parent, leaves Ctrl-C to it.
 
-    ``reading`` is shared with the parent, and 1 while this process reads ahead.
+    ``reading`` is shared with the parent, and 1 while this process reads ahead; ``card`` is the only one that it sees.
     """
+    if card is not None:  # before anything opens one
+        os.environ["CUDA_VISIBLE_DEVICES"] = card
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # how the pool ends a worker

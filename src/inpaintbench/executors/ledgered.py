@@ -37,6 +37,8 @@ class Unit:
 
     subject: tuple[str, int]
     jobs: tuple[Job, ...]
+    before: tuple[dict[str, Any], ...] | None = None
+    """Results of ``Step.before`` for each job, once they are there."""
 
     @property
     def time_limit_seconds(self) -> float:
@@ -48,9 +50,37 @@ class Unit:
         """``Task.group`` where its step keeps such tasks apart, else empty."""
         return next((job.task.group for job in self.jobs if job.step.apart), "")
 
+    @property
+    def first_part(self) -> tuple[Job, ...]:
+        """What is to be done where no card is opened; empty where that is nothing, or done."""
+        steps = [job.step.before for job in self.jobs]
+        if self.before is not None or not all(steps):
+            return ()
+        return tuple(job._replace(step=step) for job, step in zip(self.jobs, steps, strict=True) if step)
+
+    @property
+    def told(self) -> tuple[Job, ...]:
+        """The jobs, each with the rows of the part that is done; without any where one of them has none."""
+        before = self.before or ()
+        if not before or any("rows" not in one for one in before):
+            return self.jobs
+        pairs = zip(self.jobs, before, strict=True)
+        return tuple(
+            job._replace(task=replace(job.task, payload={**job.task.payload, "before": one["rows"]})) for job, one in pairs
+        )
+
+    def whole(self, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Results of all jobs, with what their first part has cost."""
+        if self.before is not None and len(results) == len(self.jobs):
+            for result, first in zip(results, self.before, strict=True):
+                result["seconds"] = round((result.get("seconds") or 0) + (first.get("seconds") or 0), 4)
+                result["peak_mebibytes"] = max(result.get("peak_mebibytes") or 0, first.get("peak_mebibytes") or 0)
+        return results
+
     def alone(self) -> list[Unit]:
         """A unit for each step."""
-        return [replace(self, jobs=(job,)) for job in self.jobs]
+        before = [None] * len(self.jobs) if self.before is None else [(one,) for one in self.before]
+        return [replace(self, jobs=(job,), before=one) for job, one in zip(self.jobs, before, strict=True)]
 
 
 Results = Iterator[tuple[Unit, list[dict[str, Any]]]]
@@ -65,13 +95,23 @@ class Waiting:
         reads_ahead: whether some of it can be read before it is done.
         on_card: whether some of it is done on a graphics card.
         apart: whether some of it may not be done by processes that have done other tasks of its group.
+        in_parts: whether some of it has a part that needs no card.
     """
 
-    def __init__(self, units: Iterable[Unit], count: int, *, reads_ahead: bool, on_card: bool, apart: bool = False) -> None:
+    def __init__(
+        self,
+        units: Iterable[Unit] = (),
+        count: int = 0,
+        *,
+        reads_ahead: bool,
+        on_card: bool,
+        apart: bool = False,
+        in_parts: bool = False,
+    ) -> None:
         self._units, self._unmade = iter(units), count
         self._before: deque[Unit] = deque()
         self._behind: deque[Unit] = deque()
-        self.reads_ahead, self.on_card, self.apart = reads_ahead, on_card, apart
+        self.reads_ahead, self.on_card, self.apart, self.in_parts = reads_ahead, on_card, apart, in_parts
 
     def __len__(self) -> int:
         return len(self._before) + self._unmade + len(self._behind)
@@ -183,12 +223,11 @@ class LedgeredExecutor(ABC):
                     left[unit.subject] = len(unit.jobs)
                     waiting.put_last(unit.alone())
                     continue
-                for job, result in zip(unit.jobs, results, strict=True):
-                    self.traffic.update(result.pop("asked", {}))
+                for job, result in zip(unit.jobs, unit.whole(results), strict=True):
+                    self._heed(result)
                     if (blob := result.pop("damaged", None)) is not None:
                         self.workspace.doubt(blob)
                         self.damaged.append(f"{job.task.name or job.task.subject_id}: {result['reason']}")
-                    self.workspace.trust(result.pop("sent", ()))
                     _keep(ledgers[job.step.name], job, result)
                     failures[job.step.name] += result.get("failure", False)
                     if self.max_failures is not None and sum(failures.values()) > self.max_failures:
@@ -244,6 +283,11 @@ class LedgeredExecutor(ABC):
         for place in np.flatnonzero(lacks).tolist():
             stands[place] &= lacking.issuperset(entries["lacks"][place].as_py())
         return flat(entries["key"]).filter(pa.array(stands))
+
+    def _heed(self, result: dict[str, Any]) -> None:
+        """Take from a result what is said of storage."""
+        self.traffic.update(result.pop("asked", {}))
+        self.workspace.trust(result.pop("sent", ()))
 
     @abstractmethod
     def _results(self, waiting: Waiting) -> Results:
@@ -311,8 +355,11 @@ def _waiting(planned: Sequence[_Planned]) -> Waiting:
         for of_step, ordinal in zip(missing, ordinals, strict=True)
     ]
     units = np.unique(np.concatenate([np.empty(0, np.int64), *numbers]))
-    ahead, on_card, apart = (any(getattr(run.step, name) for run in runs) for name in ("ahead", "on_card", "apart"))
-    return Waiting(_units(runs, numbers, units, contents), len(units), reads_ahead=ahead, on_card=on_card, apart=apart)
+    ahead, on_card, apart, parts = (
+        any(getattr(run.step, name) for run in runs) for name in ("ahead", "on_card", "apart", "before")
+    )
+    made = _units(runs, numbers, units, contents)
+    return Waiting(made, len(units), reads_ahead=ahead, on_card=on_card, apart=apart, in_parts=parts)
 
 
 def _units(

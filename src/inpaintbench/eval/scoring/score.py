@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.parts import check_truths, everything
 from inpaintbench.eval.scoring.run_folder import NOT_RUN, digest, predictions_of, remember_scored, remember_settings
+from inpaintbench.eval.scoring.score_item import without_networks
 from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
 from inpaintbench.executors.ledgered import LedgeredExecutor
 from inpaintbench.manifest import column
@@ -121,7 +122,7 @@ def score(
 def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Compute, seconds: float) -> Step:
     needed = protocol.weights_of(metrics)
     states = {name: state for name in metrics if (state := METRICS.get(name).state())}
-    return Step(
+    step = Step(
         name=score_step(protocol.name, method),
         version=VERSION,
         table="scores",
@@ -142,6 +143,10 @@ def _step(method: str, protocol: Protocol, metrics: Sequence[str], compute: Comp
         on_card=bool(needed) and torch_networks.on_card(compute),
         unmeasured="inpaintbench.eval.scoring.score_item:unmeasured",
     )
+    first = without_networks(protocol, metrics)
+    if not step.on_card or not first:
+        return step
+    return replace(step, before=replace(step, parameters={**step.parameters, "metrics": first}, lacks={}, on_card=False))
 
 
 def _tasks(dataset: Dataset, predicted: Predicted, *, root: Path | str, compute: Compute, whole: bool) -> Tasks:

@@ -26,7 +26,7 @@ from inpaintbench.eval.scoring.run_folder import DAMAGED, PROOFS
 from inpaintbench.models import torch_networks
 from inpaintbench.regions import masks_of
 from inpaintbench.storage import cache_folder
-from inpaintbench.tables import UNEXPECTED
+from inpaintbench.tables import UNEXPECTED, rows_of_json
 from inpaintbench.types import Plain, Score
 from inpaintbench.view import PARTS, ItemView
 from inpaintbench.workspace import Blobs
@@ -52,12 +52,15 @@ Measurements = Mapping[str, Measurement]
 def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = None) -> list[list[Score]]:
     """All metrics and regions of one item for one method or several under one protocol: the rows of each job.
 
-    ``ahead`` is what ``decode_ahead`` gave of the same jobs.
+    ``ahead`` is what ``decode_ahead`` gave of the same jobs. Rows of metrics without networks that a payload has from ``before``
+    are taken from there.
     """
-    protocol, row = _protocol(jobs[0]), jobs[0][0]["row"]
+    protocol, row, names = _protocol(jobs[0]), jobs[0][0]["row"], jobs[0][1]["metrics"]
+    if "before" in jobs[0][0]:
+        names = [name for name in names if name not in without_networks(protocol, names)]
     without = _without(row, protocol)
     regions = [name for name in protocol.regions if name not in without]
-    metrics = protocol.build_metrics(jobs[0][1]["metrics"], regions=regions)
+    metrics = protocol.build_metrics(names, regions=regions)
     no_truth = dict.fromkeys(protocol.regions, _inapplicable("this item has no truth to compare with"))
     held = _HELD_BYTES_ON_CARD if _networks_on(jobs[0]) == "cuda" else _HELD_BYTES
     at_once = max(1, held // _clip_bytes(row) - 1) if ahead is None else len(jobs)
@@ -77,7 +80,11 @@ def score_together(jobs: Sequence[Job], *, blobs: Blobs, ahead: Views | None = N
                 if protocol.weights_of([metric.name]):  # networks leave most
                     _give_back()
             for place, job in enumerate(some):
-                scored.append(_rows(job, {name: measured[place] for name, measured in by_metric.items()}, blobs=blobs))
+                rows = _rows(job, {name: measured[place] for name, measured in by_metric.items()}, blobs=blobs)
+                if before := job[0].get("before"):
+                    order = {name: place for place, name in enumerate(job[1]["metrics"])}
+                    rows = sorted([*rows_of_json(before, Score), *rows], key=lambda row: order[row.metric])
+                scored.append(rows)
     except VerifyError as error:
         if len(jobs) > 1:  # each alone, so that only those whose bytes are damaged have no value
             raise
@@ -93,6 +100,11 @@ def decode_ahead(jobs: Sequence[Job], *, blobs: Blobs) -> Views | None:
         most = min(most, limit // _AHEAD_SHARE)
     held = (len(jobs) + 1) * _clip_bytes(jobs[0][0]["row"])
     return _readable(jobs, protocol=_protocol(jobs[0]), blobs=blobs) if held <= most else None
+
+
+def without_networks(protocol: Protocol, metrics: Sequence[str]) -> list[str]:
+    """Those of ``metrics`` that no network takes part in."""
+    return [name for name in metrics if not protocol.weights_of([name])]
 
 
 def _networks_on(job: Job) -> str:
