@@ -122,12 +122,12 @@ class Run:
     def score(
         self, compute: Compute, *, workers: int, protocol: str = PROTOCOL, metrics: Sequence[str] | None = METRICS
     ) -> int:  # fmt: skip
-        """Score all methods, and compare their sets; returns how many processes had opened networks."""
+        """Score all methods, and compare their sets; returns how many processes had opened a card."""
         with LocalExecutor(self.workspace, workers=workers) as executor:
             scored = score(
                 executor, self.dataset, root=self.data, methods=self.methods, protocol=protocol, metrics=metrics, compute=compute
             )
-            opened = sum("libtorch_cpu" in Path(f"/proc/{process}/maps").read_text() for process in below(os.getpid()))
+            opened = sum("/dev/nvidia" in Path(f"/proc/{process}/maps").read_text() for process in below(os.getpid()))
             compare_sets(executor, self.dataset, protocol=protocol, methods=METHODS)
         rows = [row for outcome in scored.values() for row in outcome.records]
         if lost := [row.reason for row in rows if row.reason and row.region == "frame"]:
@@ -285,7 +285,7 @@ def whole_protocol(folder: Path, data: Path, made: Made, device: str) -> None:
     print(f"| {workers} | {opened} | {seconds:.1f} | {phase:.1f} | {100 * busy:.0f} % |")
     if device == "cuda" and clips == CLIPS:
         print(
-            f"\nAt most {MOST_SECONDS:g} s: {'met' if seconds <= MOST_SECONDS else 'MISSED'}. One process with networks a card: ",
+            f"\nAt most {MOST_SECONDS:g} s: {'met' if seconds <= MOST_SECONDS else 'MISSED'}. One process a card: ",
             end="",
         )
         print(f"{'met' if opened == torch.cuda.device_count() else 'MISSED'}.")
@@ -295,7 +295,7 @@ def whole_protocol(folder: Path, data: Path, made: Made, device: str) -> None:
 
 
 WHOLE = (
-    "| workers | processes that opened networks | seconds (asked: 120 for 150 clips) | of it the card's phase | busy in it |\n"
+    "| workers | processes that opened a card | seconds (asked: 120 for 150 clips) | of it the card's phase | busy in it |\n"
     "|---|---|---|---|---|"
 )
 
