@@ -137,6 +137,7 @@ def main() -> int:
         write_sources(folder / "sources", count=films)
         write_labels(folder / "labels.csv", count=films)
         command = build_command(folder, "workspace", workers=2)
+        command[command.index("--per-slice") + 1] = str(films // 3)
         usual = built(command, folder / "none")[1]
         own = contents(folder / "workspace")
         items = len(frozen.load(folder / "workspace" / "exports" / "devil").items)

@@ -93,6 +93,14 @@ def test_an_address_holds_one_dataset_for_ever(dataset: Path, server: ObjectServ
         frozen.at_address(WHERE / "other")
 
 
+def test_a_store_that_writes_over_is_told_before_anything_is_sent(dataset: Path, server: ObjectServer) -> None:
+    server.writes_over = True
+    server.asked.clear()
+    with pytest.raises(InputError, match="is written over though that is asked not to be"):
+        push_to(plan(dataset, licence="CC0-1.0"), WHERE)
+    assert len([path for method, path in server.asked if method == "PUT"]) == 2
+
+
 def test_what_was_spoilt_there_is_named_and_nothing_is_kept(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:
     system = fsspec.filesystem("s3")
     spoilt = next(name for name in sorted(frozen.load(dataset).files) if name.endswith(".mp4"))

@@ -35,9 +35,9 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import storage
-from inpaintbench.errors import Gone, InputError, NetworkError, UsageError, VerifyError, WorkspaceError
+from inpaintbench.errors import Gone, NetworkError, UsageError, VerifyError, WorkspaceError
 from inpaintbench.files import file_sha256, replacing, write_atomically
-from inpaintbench.storage import Address, fetch, locked, place, read, write, written_at
+from inpaintbench.storage import Address, check_once, fetch, locked, place, read, write, written_at
 from inpaintbench.types import canonical_json
 
 # In a mirror: which address it is of, what was last known of that, and what will be once the head that is being written is there.
@@ -349,7 +349,7 @@ class Mirror:
         self._load()
         self._holder = uuid.uuid4().hex
         lease = self.address / f"leases/{self._holder}"
-        write(lease, b"")
+        check_once(lease)
         ended = threading.Event()
         # From now on: what has to be brought first may take longer than a lease lasts.
         threading.Thread(target=self._beat, args=(lease, ended), name="lease", daemon=True).start()
@@ -458,10 +458,6 @@ class Mirror:
         # The answer to an earlier try may have been lost.
         if not write(at, data, once=True) and self._head(number) != data:
             return False
-        if number == 1 and write(at, data, once=True):
-            raise InputError(
-                f"{self.address} lies where an object is written over though it is asked not to: no place for a workspace"
-            )
         self._adopt(number, data)
         self._state["seen"] = dict(seen)
         (self.folder / _NEXT).replace(self.folder / _STATE)

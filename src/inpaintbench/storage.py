@@ -248,6 +248,13 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
     return _tried(address, put)
 
 
+def check_once(address: Address) -> None:
+    """Write an empty object, and raise ``InputError`` where it is written over though that is asked not to be; and what ``write``
+    raises."""
+    if write(address, b"", once=True) and write(address, b"", once=True):
+        raise InputError(f"{address} is written over though that is asked not to be: no place for workspaces and datasets")
+
+
 def written_at(address: Address) -> float:
     """When an object was written, in seconds of the server's clock. Raises what ``read`` raises."""
     system, name = _system(address)

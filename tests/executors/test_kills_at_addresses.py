@@ -1,9 +1,10 @@
-"""Builds in a bucket that are killed at random moments, shared by shards, or run by a cluster without a common folder."""
+"""Builds in a bucket that are killed at random moments, shared by shards, or run by clusters without a common folder."""
 
 from __future__ import annotations
 
 import os
 import random
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,13 +17,16 @@ from pathlib import Path
 import fsspec
 import pytest
 import ray_nodes
+import yaml
 from disturbed import workers_of
-from footage import build_command, contents
+from footage import HEIGHT, WIDTH, build_command, contents
 from object_server import ObjectServer, object_server
+from ports import free_port
 
 from inpaintbench import mirrors, storage
 from inpaintbench.workspace import Workspace
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "addresses.md"
 # Kills of each kind that meet a run, and the builds of one workspace before it is built to its end.
 KILLS, IN_ONE = int(os.environ.get("INPAINTBENCH_TEST_KILLS", "3")), 3
 
@@ -169,5 +173,68 @@ def test_nodes_of_a_cluster_share_the_address_alone_and_may_be_killed(
                 check_built(process, benchmark, tmp_path, out, f"node {attempts}")
                 assert attempts < 5 * KILLS
             sys.stdout.write(f"node: {killed} killed of {attempts}\n")
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def of_docs(title: str) -> str:
+    """What the page shows under a title, for films of the tests."""
+    text = PAGE.read_text().partition(f'title="{title}"\n')[2].partition("\n```")[0]
+    return text.replace("build devil", f"build devil --size {WIDTH}x{HEIGHT} --per-slice 2 --labels labels.csv")
+
+
+# As on machines that share nothing, of which the first that is started is the head.
+SRUN = """#!/bin/sh
+while [ "${1#-}" != "$1" ]; do if [ "$1" = -w ]; then shift; fi; shift; done
+case "$3" in
+  --head) place=$NODES/one; more="--include-dashboard false --temp-dir $NODES/r" ;;
+  *) place=$NODES/two; more= ;;
+esac
+mkdir -p "$place/home" "$place/tmp"
+export HOME="$place/home" TMPDIR="$place/tmp" INPAINTBENCH_CACHE="$place/cache" RAY_USAGE_STATS_ENABLED=0
+exec "$@" --num-cpus 1 --object-store-memory 80000000 $more >"$place/log" 2>&1
+"""
+
+
+@pytest.mark.long
+def test_the_script_of_the_page_for_slurm_builds_what_one_machine_builds(
+    benchmark: Path, tmp_path: Path, server: ObjectServer
+) -> None:
+    place, programs = Path(f"/tmp/slurm.{os.getpid()}"), tmp_path / "bin"
+    programs.mkdir()
+    for name, text in (("srun", SRUN), ("scontrol", "#!/bin/sh\necho 127.0.0.1\necho 127.0.0.2\n")):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    environment = ray_nodes.environment_of(tmp_path / "batch", {"NODES": str(place), "SLURM_JOB_NODELIST": "n[1-2]"})
+    environment["PATH"] = os.pathsep.join((str(programs), str(Path(sys.executable).parent), environment["PATH"]))
+    script = of_docs("cluster.sh").replace("6379", str(free_port()))
+    try:
+        pipe, words = subprocess.PIPE, ["bash", "-c", script]
+        how = {"env": environment, "cwd": benchmark.parent, "start_new_session": True}
+        batch = subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True, **how)
+        check_built(batch, benchmark, tmp_path, "s3://bucket/ws", "slurm")
+        assert (place / "one" / "cache").exists()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(batch.pid, signal.SIGKILL)  # as SLURM ends the steps of a job that is over
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.mark.long
+def test_the_job_of_the_page_for_kuberay_builds_what_one_machine_builds(
+    benchmark: Path, tmp_path: Path, server: ObjectServer
+) -> None:
+    place, job = Path(f"/tmp/pods.{os.getpid()}"), yaml.safe_load(of_docs("job.yaml"))
+    workers, head = job["spec"]["rayClusterSpec"]["workerGroupSpecs"], job["spec"]["rayClusterSpec"]["headGroupSpec"]
+    assert (job["kind"], head["rayStartParams"]) == ("RayJob", {"num-cpus": "0"})  # films are worked on elsewhere
+    assert all(one["template"]["spec"]["containers"][0]["envFrom"] for one in (head, *workers))
+    try:
+        with ray_nodes.cluster(place, {}) as (address, _):
+            environment = ray_nodes.environment_of(tmp_path / "head", {"RAY_ADDRESS": address})
+            environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))
+            words = shlex.split(job["spec"]["entrypoint"])
+            told = subprocess.PIPE
+            process = subprocess.Popen(words, stdout=told, stderr=told, text=True, env=environment, cwd=benchmark.parent)
+            check_built(process, benchmark, tmp_path, "s3://bucket/ws", "pods")
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -23,7 +23,7 @@ from program import run_here
 from inpaintbench import frozen, ledgers, mirrors, storage
 from inpaintbench.cli import console
 from inpaintbench.curation import footage
-from inpaintbench.errors import NetworkError, UsageError, VerifyError, WorkspaceError
+from inpaintbench.errors import InputError, NetworkError, UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors.base import Outcome, Step, Task
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.files import write_atomically
@@ -116,8 +116,8 @@ def test_a_plan_tells_what_a_build_will_ask_and_leaves_nothing(benchmark: Path, 
     told = run_here(*words, "--per-slice", "2")
     assert told.returncode == 0, told.stderr
     assert "What a build from 6 films into a bucket asks of object storage" in told.stdout
-    # The listing, and three films; those that a build asks for are of the pilot alone.
-    assert ({method for method, _ in server.asked} <= {"GET", "HEAD"}, len(server.asked) <= 6) == (True, True)
+    # The listing, twice, and three films; what a build writes stays here.
+    assert ({method for method, _ in server.asked} <= {"GET", "HEAD"}, len(server.asked) <= 16) == (True, True)
     assert 60 < int(told.stdout.partition("│ ")[2].partition(" ")[0]) < 250  # a build asks 110 times
     assert not [path for path in fsspec.filesystem("memory").find("/") if "inpaintbench-pilot" in path]
     assert not [path for path in (tmp_path / "one").rglob("*") if path.is_file() and path.suffix == ".mp4"]
@@ -132,6 +132,23 @@ def test_a_plan_tells_what_a_build_will_ask_and_leaves_nothing(benchmark: Path, 
     )
     again = run_here(*words, "--per-slice", "2")
     assert "What a build from 1 new film into a bucket" in again.stdout, again.stderr
+
+
+@pytest.mark.long
+def test_a_plan_counts_of_long_films_what_is_read(tmp_path: Path, server: ObjectServer) -> None:
+    films = sorted(write_sources(tmp_path / "films", count=4, times=30).iterdir())
+    for film in films:
+        fsspec.filesystem("s3").pipe_file(f"bucket/films/{film.name}", film.read_bytes(), ChecksumAlgorithm="SHA256")
+    whole = sum(film.stat().st_size for film in films)
+    samples = ("--splitter", "samples,length_seconds=2,stride_seconds=40", "--size", "128x80", "--per-slice", "2")
+    words = ("build", "devil", "--sources", "s3://bucket/films", "--out", "s3://bucket/planned", *samples)
+    told = run_here(*words, "--plan")
+    assert told.returncode == 0, told.stderr
+    bytes_in = 1e9 * float(re.search(r"│ [\d,]+ +│ ([\d.e-]+) GB", told.stdout)[1])
+    made = run_here(*words, "--workers", "1")
+    assert made.returncode == 0, made.stderr
+    assert bytes_in == pytest.approx(1e9 * float(re.search(r"│ [\d,]+ +│ ([\d.e-]+) GB", made.stdout)[1]), rel=0.2)
+    assert bytes_in < 0.3 * whole
 
 
 @pytest.mark.long
@@ -623,6 +640,15 @@ def test_an_older_dataset_never_takes_the_place_of_a_newer_one(
     with again.locked():
         pass
     assert published() == b"three"
+
+
+def test_a_store_that_writes_over_is_refused_before_any_work_again_and_again(server: ObjectServer) -> None:
+    server.writes_over = True
+    for _ in range(2):
+        server.asked.clear()
+        with pytest.raises(InputError, match="is written over though that is asked not to be"), Workspace(WHERE).locked():
+            pass
+        assert {path.partition("?")[0].split("/")[3] for method, path in server.asked if method == "PUT"} == {"leases"}
 
 
 @pytest.mark.parametrize("address", ["hf://datasets/owner/name", "hf://buckets/owner/name"])

@@ -14,16 +14,17 @@ from inpaintbench import video
 WIDTH, HEIGHT = 128, 80
 
 
-def write_sources(folder: Path, *, count: int = 6, frames: int = 50) -> Path:
-    """``count`` pans over photographs with speeds from 1 to ``count`` half pixels a frame."""
+def write_sources(folder: Path, *, count: int = 6, frames: int = 50, times: int = 1) -> Path:
+    """``count`` pans over photographs, ten by ten lower, with speeds from 1 to 10 half pixels a frame, each so many ``times``."""
     folder.mkdir(parents=True, exist_ok=True)
     photographs = (data.coffee(), data.chelsea(), data.astronaut(), data.rocket())
     for place in range(count):
         picture = photographs[place % len(photographs)]
         noise = np.random.default_rng(place).normal(0, 1.5, (frames, HEIGHT, WIDTH, 3))
-        steps = (np.arange(frames) * (place + 1)) // 2
-        pan = np.stack([picture[60 : 60 + HEIGHT, 20 + step : 20 + step + WIDTH] for step in steps])
-        video.write_lossless(folder / f"pan {place}.mp4", np.clip(pan + noise, 0, 255).astype(np.uint8), fps=25.0)
+        steps, top = (np.arange(frames) * (place % 10 + 1)) // 2, 60 + place // 10 * 30
+        pan = np.stack([picture[top : top + HEIGHT, 20 + step : 20 + step + WIDTH] for step in steps])
+        shown = np.tile(np.clip(pan + noise, 0, 255).astype(np.uint8), (times, 1, 1, 1))
+        video.write_lossless(folder / f"pan {place}.mp4", shown, fps=25.0)
     return folder
 
 

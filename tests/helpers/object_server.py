@@ -35,6 +35,7 @@ class ObjectServer:
         kinds: how they fail, by turns: by status, late, cut off in the middle, as signed at another time than the server's, or
             as nothing may be written over.
         ahead: its clock is by so many seconds ahead of the machine's.
+        writes_over: it does so though it is asked not to, as older servers do.
     """
 
     address: str
@@ -43,6 +44,7 @@ class ObjectServer:
     every: int = 0
     kinds: tuple[str, ...] = ("500", "503", "late", "cut")
     ahead: int = 0
+    writes_over: bool = False
     faults: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -72,6 +74,8 @@ class ObjectServer:
             status, body = _REFUSALS[fault]
             start(status, [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))])
             return [body]
+        if self.writes_over:
+            environ.pop("HTTP_IF_NONE_MATCH", None)
         if fault == "late":
             time.sleep(0.5)
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from inpaintbench import storage
 from inpaintbench.curation.footage import finding
-from inpaintbench.curation.sources.base import Footage, unquoted_path
+from inpaintbench.curation.sources.base import Footage
 from inpaintbench.curation.sources.folder import FolderSource
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.executors.base import Rejection, Task, is_note, task_key
@@ -45,7 +45,7 @@ class Foreseen(NamedTuple):
 
 
 def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any], out: Path) -> Foreseen:
-    """Build a few of the films that are new, evenly spread over them, in memory, and count.
+    """Build a workspace in memory of a few of the films that are new, evenly spread over them, and count.
 
     A film is taken to ask for as many requests as those, a byte of it for as much time, and for as many bytes.
 
@@ -74,24 +74,32 @@ def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any]
     places = np.unique(np.linspace(0, len(pieces) - 1, MOST_FILMS).round().astype(int)).tolist()
     within = Address("memory", f"inpaintbench-pilot-{uuid.uuid4().hex}")
     with _cache_of_its_own():
-        for place in places:
-            at = storage.place(unquoted_path(pieces[place].payload["path"]), listed=True)
-            assert isinstance(at, Address)
-            storage.write(within / f"films/{place}{Path(at.path).suffix}", storage.read(at))
+        workspace = _OfFew(str(within), films={pieces[place].uri for place in places})
         storage.traffic()
         try:
-            with LocalExecutor(Workspace(str(within / "workspace")), workers=0) as executor:
-                build(
-                    recipe, [SourceSpec("folder", {"folder": str(within / "films"), **constants})], executor, executor.workspace
-                )
+            with LocalExecutor(workspace, workers=0) as executor:
+                build(recipe, [SourceSpec("folder", {"folder": str(address), **constants})], executor, workspace)
         except InpaintBenchError as error:
             raise InputError(f"a pilot on {count(len(places), 'film')} came to nothing: {error}") from error
         finally:
             storage.remove(within, [one.name for one in storage.listed(within)])
         tried = executor.traffic + storage.traffic()
+    for name in ("requests", "bytes_in"):  # films were listed once more
+        tried[name] = max(0, tried[name] - listing[name])
     share = sum(sizes) / sum(sizes[place] for place in places)
     asked = {name: value * (len(pieces) / len(places) if name == "requests" else share) for name, value in tried.items()}
     return Foreseen(len(pieces), len(found) - len(pieces), Counter(asked) + listing, len(places))
+
+
+class _OfFew(Workspace):
+    """A workspace that takes up these ``films`` alone, by ``uri``."""
+
+    def __init__(self, path: str, *, films: set[str]) -> None:
+        super().__init__(path)
+        self._films = films
+
+    def takes(self, name: str) -> bool:
+        return name in self._films
 
 
 def _taken_up(workspace: Workspace, leaf: FolderSource, pieces: Sequence[Footage]) -> set[str]:

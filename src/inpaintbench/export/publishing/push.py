@@ -34,7 +34,7 @@ from inpaintbench.export.verify import file_problems
 from inpaintbench.files import file_sha256, open_text
 from inpaintbench.frozen import MANIFEST
 from inpaintbench.manifest import GROUP_ROWS
-from inpaintbench.storage import Address, is_there, read, write
+from inpaintbench.storage import Address, check_once, is_there, read, write
 from inpaintbench.storage import listed as listed_objects
 from inpaintbench.types import Dataset, Plain
 
@@ -361,6 +361,7 @@ def push_to(plan: Plan, address: Address, *, progress: Progress | None = None) -
 
     if is_done():
         return 0
+    check_once(address / frozen.OBJECTS / hashlib.sha256(b"").hexdigest())  # which is that of any empty file
     sizes = {plan.sha256[name]: plan.bytes[name] for name in plan.sha256}
     # An object that is there is whole, and is what its name says: a listing spares sending it again, and decides nothing else.
     there = {one.name for one in listed_objects(address / frozen.OBJECTS) if one.bytes == sizes.get(one.name)}
