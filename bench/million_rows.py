@@ -1,6 +1,6 @@
 """What a million clips cost the main process, step by step, from made-up tables without pixels.
 
-python bench/million_rows.py [--quick] [--clips N] [--keep FOLDER]
+python bench/million_rows.py [--quick] [--clips N] [--keep FOLDER] [--at ADDRESS]
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from inpaintbench import frozen, manifest
+from inpaintbench import frozen, manifest, storage
 from inpaintbench.cli.selecting import _stored, print_judged, why
 from inpaintbench.curation import judging as what_if
 from inpaintbench.curation import measuring
@@ -46,7 +46,7 @@ from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Score
 from inpaintbench.workspace import Workspace
 
 CLIPS, ITEMS_A_CLIP, CLIPS_A_SOURCE = 1_000_000, 3, 4
-MEBIBYTES_AT_MOST = 2048
+MEBIBYTES_AT_MOST, MOST_REQUESTS = 2048, 30
 RULE = "sharpness>=0.2"
 METHODS, METRICS, REGIONS, ITEMS = 10, 8, 3, 1500
 FIRST_ITEM = 30_000_000
@@ -361,6 +361,7 @@ def child(name: str, folder: Path, clips: int) -> int:
     begun, before = time.perf_counter(), cpu_seconds()
     told = work(folder, clips)
     spent = {"seconds": time.perf_counter() - begun, "cpu": cpu_seconds() - before, "told": told or "",
+             "requests": storage.traffic()["requests"],
              "mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}  # fmt: skip
     print(json.dumps(spent))
     return 0
@@ -380,16 +381,38 @@ def run(name: str, folder: Path, clips: int) -> dict[str, Any]:
     return found
 
 
+def in_bucket(at: str, clips: int) -> int:
+    """Selecting in a new workspace at an address, and again where it is finished, on the machine that did it and on another."""
+    rows, failed = [], False
+    with tempfile.TemporaryDirectory() as scratch:
+        for machine, steps in (("one", ("make-clips", "select", "select", "what_if")), ("another", ("select", "what_if"))):
+            os.environ[storage.CACHE] = str(Path(scratch) / machine)
+            folder = Workspace(at).path
+            for place, name in enumerate(steps):
+                cost = run(name, folder, clips)
+                is_finished = name == "select" and (machine, place) != ("one", 1)
+                failed |= cost["mebibytes"] > MEBIBYTES_AT_MOST or (is_finished and cost["requests"] > MOST_REQUESTS)
+                words = name if name in MAKING or name not in STEPS else STEPS[name][0] + (", finished" if is_finished else "")
+                figures = f"{cost['requests']} | {cost['cpu']:.1f} s | {cost['mebibytes']:,.0f} MiB"
+                rows.append(f"| {words} | {machine} | {figures} |")
+    print(f"Of {clips:,} clips in a workspace at an address; a finished step may ask {MOST_REQUESTS} times:\n")
+    print("| step | machine | requests | CPU | memory |\n|---|---|---|---|---|\n" + "\n".join(rows))
+    return int(failed)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--clips", type=int, default=CLIPS)
     parser.add_argument("--keep", type=Path, help="folder of the world, which is used again")
+    parser.add_argument("--at", help="address of a new workspace, in which clips are selected")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     given = parser.parse_args()
     clips = 2_000 if given.quick else given.clips
     if given.step:
         return child(given.step, given.keep, clips)
+    if given.at:
+        return in_bucket(given.at, clips)
     with tempfile.TemporaryDirectory() as scratch:
         folder = given.keep or Path(scratch) / "world"
         needed = {"select": "clips", "pair": "holes", "freeze": "items", "scores": "scores", "report": "scores"}
