@@ -1,6 +1,6 @@
 """Flicker that the proxies of a study add to what "which is steadier?" asks about, on real pairs of results.
 
-python bench/proxy_flicker.py [--quick]
+python bench/proxy_flicker.py [--quick] [--made]
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import video
-from inpaintbench.annotate.preparing.pictures import layout
-from inpaintbench.annotate.preparing.proxies import CRF, KEY_EVERY
+from inpaintbench.annotate.preparing.pictures import Grid, layout, outline, patches
+from inpaintbench.annotate.preparing.proxies import CRF, KEY_EVERY, LIGHT_BITS, LIGHT_WORST_CRF, encoded
 from inpaintbench.video.decoding import Decoder
+from inpaintbench.workspace import Blobs
 
 WIDTH, FRAMES, FPS = 480, 61, 25.0
 # crf, frames between key frames at most.
@@ -123,6 +124,96 @@ def measured(pair: Pair, crf: int, key_every: int, folder: Path) -> Loss:
     )  # fmt: skip
 
 
+# As studies make proxies: films of 90 frames.
+MADE_WIDTH, MADE_HEIGHT, MADE_FRAMES, MADE_FPS = 480, 270, 90, 30.0
+
+
+def made_pair(name: str, path: Path) -> tuple[str, Film, npt.NDArray[np.bool_], tuple[Film, Film]]:
+    """A film of ``MADE_FRAMES`` frames, a hole that moves, and two results: each frame by itself, and the median of nine."""
+    size = (MADE_WIDTH, MADE_HEIGHT)
+    pictures = (frame.to_ndarray(format="rgb24") for frame in islice(Decoder(path), MADE_FRAMES))
+    truth = np.stack([cv2.resize(one, size, interpolation=cv2.INTER_AREA) for one in pictures])
+    rows, columns = np.mgrid[:MADE_HEIGHT, :MADE_WIDTH]
+    hole = np.stack([
+        ((rows - MADE_HEIGHT / 2 - 20 * np.sin(number / 15)) / (MADE_HEIGHT / 5)) ** 2
+        + ((columns - MADE_WIDTH / 2 - number / 2 + 22) / (MADE_WIDTH / 5)) ** 2 < 1
+        for number in range(len(truth))
+    ])  # fmt: skip
+    alone = np.stack([
+        cv2.inpaint(frame, part.astype(np.uint8), 3, cv2.INPAINT_TELEA) for frame, part in zip(truth, hole, strict=True)
+    ])  # fmt: skip
+    steady = alone.copy()
+    for number, part in enumerate(hole):
+        steady[number][part] = np.median(alone[max(0, number - 4) : number + 5][:, part], axis=0)
+    return name, truth, hole, (alone, steady)
+
+
+def moving_flicker(film: Film, hole: npt.NDArray[np.bool_]) -> float:
+    """As ``flicker``, in a hole that moves."""
+    luma = np.stack([cv2.cvtColor(frame, cv2.COLOR_RGB2YUV)[..., 0] for frame in film]).astype(np.float32)
+    return float(np.abs(luma[1:-1] - (luma[:-2] + luma[2:]) / 2)[hole[1:-1]].mean())
+
+
+def as_made(pair: tuple[str, Film, npt.NDArray[np.bool_], tuple[Film, Film]], folder: Path) -> list[tuple[int, float, float]]:
+    """Bytes, share of the difference in flicker that is kept, and PSNR in the hole: before patches, then in both qualities."""
+    _, truth, hole, results = pair
+    before = truth.copy()
+    before[hole] = 0
+    rows: list[tuple[int, float, float]] = []
+    blobs, flickers = Blobs(folder), [moving_flicker(film, hole) for film in results]
+    for patched in (False, True):
+        grid = layout(5 + patched, width=MADE_WIDTH, height=MADE_HEIGHT, largest_side=960)
+
+        def sheets(grid: Grid = grid, patched: bool = patched) -> Iterator[Film]:
+            for number in range(len(truth)):
+                shown = {key: film[number] for key, film in zip("iab", (before, *results), strict=True)}
+                cut, mask = patches(shown, hole[number], grid=grid)
+                lines = outline(hole[number], size=grid.picture)
+                yield grid.sheet([truth[number], *(cut if patched else shown).values(), lines, *[mask] * patched])
+
+        names = encoded(sheets, blobs, fps=MADE_FPS, frames=len(truth), picture=grid.picture)
+        for blob in names[: 1 + patched]:
+            path = blobs.path(blob or names[0])
+            decoded = video.read_frames(path)
+            places = [grid.place(index) for index in (2, 3)]
+            shown = [decoded[:, y : y + MADE_HEIGHT, x : x + MADE_WIDTH] for x, y in places]
+            after = [moving_flicker(film, hole) for film in shown]
+            loss = np.mean((shown[0][hole].astype(np.float32) - results[0][hole]) ** 2)
+            kept = (after[0] - after[1]) / (flickers[0] - flickers[1])
+            rows.append((path.stat().st_size, kept, float(10 * np.log10(255**2 / loss))))
+    return rows
+
+
+def print_made(folder: Path, *, most: int) -> None:
+    """The table of what studies make."""
+    paths = {
+        path.stem: path for path in sorted(folder.rglob("*")) if path.suffix in (".mp4", ".webm") and "mask" not in path.stem
+    }
+    found: list[list[tuple[int, float, float]]] = []
+    print(
+        f"As studies make them: {MADE_FRAMES} frames of {MADE_WIDTH}x{MADE_HEIGHT} of real films, a hole that moves, the same "
+        "two kinds of results beside original, input, outline. Before, each picture was whole; now the original is there once, "
+        f"the others are patches. The light quality is for lines on which the full one would stall; it may take {LIGHT_BITS} "
+        f"bits a pixel of one picture, unless it is at crf {LIGHT_WORST_CRF} already.\n"
+    )
+    print(f"| film | before, MB | kept | full, MB | kept | PSNR dB | light, MB | kept | PSNR dB |\n|{'---|' * 9}")
+    for name, path in sorted(paths.items()):
+        if len(found) == most or sum(1 for _ in islice(Decoder(path), MADE_FRAMES)) < MADE_FRAMES:
+            continue
+        with tempfile.TemporaryDirectory() as made:
+            before, full, light = as_made(made_pair(name, path), Path(made))
+        found.append([before, full, light])
+        print(
+            f"| {name} | {before[0] / 1e6:.2f} | {before[1]:.0%} | {full[0] / 1e6:.2f} | {full[1]:.0%} | {full[2]:.1f} "
+            f"| {light[0] / 1e6:.2f} | {light[1]:.0%} | {light[2]:.1f} |", flush=True,
+        )  # fmt: skip
+    b, f, e = np.mean(found, axis=0)
+    print(
+        f"| mean | {b[0] / 1e6:.2f} | {b[1]:.0%} | {f[0] / 1e6:.2f} | {f[1]:.0%} | {f[2]:.1f} | {e[0] / 1e6:.2f} | {e[1]:.0%} "
+        f"| {e[2]:.1f} |"
+    )
+
+
 def _pulse_words(rows: list[Loss]) -> str:
     mean = float(np.mean([row.pulse for row in rows]))
     return "" if np.isnan(mean) else f"{mean:.2f}"
@@ -131,10 +222,14 @@ def _pulse_words(rows: list[Loss]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--made", action="store_true", help="the second table alone")
     options = parser.parse_args()
     assets = os.environ.get("INPAINTBENCH_TEST_ASSETS")
     if not assets:
         print("left out: INPAINTBENCH_TEST_ASSETS is not set", file=sys.stderr)
+        return 0
+    if options.made:
+        print_made(Path(assets) / "videos" / "scenery", most=2 if options.quick else 12)
         return 0
     pairs = [pair_of(*film) for film in films(Path(assets) / "videos" / "scenery", most=2 if options.quick else 8)]
     settings = SETTINGS[:2] if options.quick else SETTINGS
@@ -160,6 +255,8 @@ def main() -> int:
             f"| {np.mean([row.added[0] for row in rows]):+.3f} | {np.mean([row.added[1] for row in rows]):+.3f} "
             f"| {np.mean(kept):.0%} ({min(kept):.0%}) | {_pulse_words(rows)} |"
         )
+    print()
+    print_made(Path(assets) / "videos" / "scenery", most=2 if options.quick else 12)
     return 0
 
 

@@ -255,6 +255,20 @@ def check_once(address: Address) -> None:
         raise InputError(f"{address} is written over though that is asked not to be: no place for workspaces and datasets")
 
 
+def signed(address: Address, *, seconds: float) -> str:
+    """An address of HTTP from which anybody may read an object for so long.
+
+    Raises:
+        InputError: the store is of a kind that signs none, or credentials are missing. NetworkError: for now.
+    """
+    from fsspec import AbstractFileSystem
+
+    system, name = _system(address)
+    if type(system).sign is AbstractFileSystem.sign:
+        raise InputError(f"{address} is in a store of a kind that signs no addresses")
+    return str(_tried(address, lambda: system.sign(name, expiration=int(seconds))))
+
+
 def written_at(address: Address) -> float:
     """When an object was written, in seconds of the server's clock. Raises what ``read`` raises."""
     system, name = _system(address)

@@ -13,6 +13,7 @@ from old_format import one_file, write_fields
 from skimage import data
 
 from inpaintbench import frozen, video
+from inpaintbench.annotate.preparing.pictures import laid
 from inpaintbench.annotate.study import Proxy, StudyFile, parse_study
 from inpaintbench.eval.scoring.predict import MethodSpec, predict
 from inpaintbench.executors.local import LocalExecutor
@@ -103,7 +104,7 @@ def study_file(folder: Path, questions: Sequence[dict[str, Any]], **fields: Any)
 
 def tiles(study_folder: Path, proxy: Proxy) -> dict[tuple[str, str | None], Frames]:
     """What the players of a proxy show: (role, candidate) -> frames."""
-    frames = video.read_frames(study_folder / "proxies" / proxy.name)
+    frames = np.stack([laid(frame, proxy.tiles) for frame in video.read_frames(study_folder / "proxies" / proxy.name)])
     assert frames.shape == (proxy.frames, proxy.height, proxy.width, 3)
     return {
         (tile.role, tile.candidate): frames[:, tile.y : tile.y + tile.height, tile.x : tile.x + tile.width]

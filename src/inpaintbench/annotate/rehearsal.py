@@ -24,7 +24,7 @@ import numpy as np
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.crowd import Link
 from inpaintbench.annotate.questions.base import Form, checked
-from inpaintbench.annotate.study import PROXIES, Study, StudyTask
+from inpaintbench.annotate.study import PROXIES, Media, Study, StudyTask
 from inpaintbench.errors import InputError
 from inpaintbench.types import item_rng
 
@@ -231,6 +231,7 @@ def rehearsed(folder: Path, people: Mapping[Kind, int], *, tell: Callable[[str],
 
     study = studies.load(folder)
     crowd = study.file.crowd
+    study = replace(study, file=study.file.model_copy(update={"media": Media()}))  # nothing has to be at an address yet
     if crowd is not None:
         plain = {"platform": "link", "signed": False, "study_id": "", "places_a_network": 0, "exclude_studies": ()}
         crowd = crowd.model_copy(update={**plain, "link": Link(participant="id", session="taking")})

@@ -185,6 +185,16 @@ class Viewing(Strict):
     """Pixels of the screen for each pixel of the proxy; 1 shows all there is."""
 
 
+class Media(Strict):
+    """Where browsers fetch what they play; the study's own server gives it by default."""
+
+    address: str = ""
+    """``https://...`` of a folder that everybody may read, such as that of a CDN; or a bucket, ``s3://...``, whose addresses are
+    signed for those who hold a task."""
+    minutes: float = Field(60, ge=1, le=7 * 24 * 60)
+    """So long a signed address holds."""
+
+
 class StudyFile(Strict):
     """``study.toml``."""
 
@@ -196,6 +206,7 @@ class StudyFile(Strict):
     questions: tuple[QuestionSpec, ...] = Field(min_length=1)
     show: Show = Show()
     viewing: Viewing = Viewing()
+    media: Media = Media()
     crowd: Crowd | None = None
     checks: Checks = Checks()
     screening: dict[str, RuleSpec] = Field(default_factory=dict)
@@ -235,14 +246,19 @@ class StudyFile(Strict):
 class Tile:
     """A rectangle of the proxy's picture that one player draws. Pixels."""
 
-    role: Literal["original", "input", "candidate", "outline", "clip"]
-    """``outline``: white lines on black around the hole."""
+    role: Literal["original", "input", "candidate", "outline", "mask", "clip"]
+    """``outline``: white lines on black around the hole. ``mask``: white where the other pictures differ from the original, over
+    which players lay them; they are black elsewhere."""
     candidate: str | None
     """Method label; for role ``candidate`` alone."""
     x: int
     y: int
     width: int
     height: int
+
+
+# Roles of tiles that hold patches where a sheet has a mask.
+PATCHED = ("input", "candidate")
 
 
 @dataclass(frozen=True)
@@ -260,6 +276,12 @@ class Proxy:
     """Of luma against what was made, over the first frames; None where nothing is lost or nobody measured it."""
     flicker_added: float | None = None
     """Flicker that encoding adds, in levels of 255; see ``preparing.proxies``."""
+    bytes: int = 0
+    """Of the file; all proxies of a subject have as many."""
+    light: str = ""
+    """Name of a file with the same tiles in fewer bytes, for slow lines; none where that would be no smaller."""
+    light_bytes: int = 0
+    light_flicker_added: float | None = None
 
 
 @dataclass(frozen=True)
@@ -386,7 +408,7 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
         fault = min(error.errors(), key=lambda error: error["type"] != "extra_forbidden")
         place, message = list(fault["loc"]), fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
-            models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Crowd, Codes, Link, Qualify)
+            models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Media, Crowd, Codes, Link, Qualify)
             known = dict.fromkeys(name for model in models for name in model.model_fields)
             message = unknown_name("field", str(place.pop()), known)
         raise InputError(f"{where}: {_place(place)}: {message}" if place else f"{where}: {message}") from error

@@ -68,7 +68,8 @@ def test_the_players_lie_where_their_candidate_lies_in_the_proxy_and_are_named_b
         proxy = study.proxies[task.proxy]
         assert card["prompt"] == task.prompt == f"Prompt {task.subject_id.removeprefix('item')}"
         assert card["media"] == {
-            "url": f"/media/{proxy.name}", "kind": "video", "fps": 25.0, "frames": 90, "width": 128, "height": 128
+            "url": f"/media/{proxy.name}", "kind": "video", "fps": 25.0, "frames": 90, "width": 128, "height": 128,
+            "bytes": 0, "light": None, "patches": None,
         }  # fmt: skip
         tiles = {tile.candidate: tile for tile in proxy.tiles if tile.candidate}
         for place, method in enumerate(lease.body["shown"]):

@@ -12,19 +12,21 @@ import time
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from study_world import METHODS, few_items, pictures, predicted, psnr_db, run_by_hand, study_file, tiles
 
-from inpaintbench import frozen, video
+from inpaintbench import frozen, regions, video
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.preparing.pictures import outline
 from inpaintbench.annotate.preparing.prepare import prepare
+from inpaintbench.annotate.preparing.proxies import encoded
 from inpaintbench.annotate.study import Study, StudyFile
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.types import Attribute, Clip, Frames, Hole, Prediction, Selection
-from inpaintbench.workspace import Workspace
+from inpaintbench.workspace import Blobs, Workspace
 
 PAIRS = ({"leaf": "pairwise", "name": "better"}, {"leaf": "pairwise", "name": "steadier"})
 
@@ -76,11 +78,53 @@ def test_every_tile_shows_what_it_should(world: Path, comparison: tuple[Study, P
         proxy = study.proxies[task.proxy]
         assert (proxy.frames, proxy.fps) == (row["frames"], row["fps"])
         shown = tiles(target, proxy)
+        shown.pop(("mask", None))
         assert set(shown) == set(wanted)
         for player, frames in wanted.items():
             assert psnr_db(shown[player], frames.astype(np.uint8)) > 30, player
             others = [other for other in wanted.values() if (other != frames).any()]
             assert all(psnr_db(shown[player], other) < psnr_db(shown[player], frames) for other in others)
+
+
+def test_the_original_is_in_a_file_once_and_sizes_tell_nothing(
+    world: Path, comparison: tuple[Study, Path], tmp_path: Path
+) -> None:
+    study, target = comparison
+    sizes: dict[str, set[tuple[int, int]]] = {}
+    for task in study.tasks:
+        proxy = study.proxies[task.proxy]
+        sizes.setdefault(task.subject_id, set()).add((proxy.bytes, proxy.light_bytes))
+        assert (target / "proxies" / proxy.name).stat().st_size == proxy.bytes
+        places = {tile.role: tile for tile in proxy.tiles}
+        sheet = video.read_frames(target / "proxies" / proxy.name)
+
+        def part(role: str) -> Frames:
+            tile = places[role]  # noqa: B023 - called here alone
+            return sheet[:, tile.y : tile.y + tile.height, tile.x : tile.x + tile.width]  # noqa: B023
+
+        _, _, hole = known(world / "dataset", task.subject_id)
+        far = ~regions.dilate(hole, radius=24)
+        assert part("candidate")[far].max() < 24 < part("original")[far].max()
+        assert (part("mask")[hole] > 200).all()
+    assert all(len({full for full, _ in of_subject}) == 1 for of_subject in sizes.values())
+    assert all(len({light for _, light in of_subject} - {0}) <= 1 for of_subject in sizes.values())
+    # Predictions that count as whole frames are shown whole.
+    run = predicted(world / "dataset", tmp_path / "run", ("blank", "telea"), items=1, full=True)
+    file = study_file(tmp_path, [{"leaf": "pairwise"}], subjects={"dataset": str(world / "dataset"), "runs": [str(run)]})
+    whole = prepare(file, tmp_path / "study")
+    assert "mask" not in {tile.role for proxy in whole.proxies.values() for tile in proxy.tiles}
+
+
+def test_the_light_encoding_takes_fewer_bytes_and_shows_the_same(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (24, 96, 128, 3), dtype=np.uint8)
+    sheets = [cv2.GaussianBlur(one, (5, 5), 0) for one in noise]
+    full, light = encoded(lambda: iter(sheets), blobs := Blobs(tmp_path), fps=25.0, frames=24, picture=(128, 96))
+    sizes = [blobs.path(name).stat().st_size for name in (full, light)]
+    assert sizes[1] < 0.8 * sizes[0]
+    shown = [video.read_frames(blobs.path(name)) for name in (full, light)]
+    assert psnr_db(*shown) > 30
+    calm = [np.full((96, 128, 3), level, np.uint8) for level in range(100, 124)]
+    assert encoded(lambda: iter(calm), blobs, fps=25.0, frames=24, picture=(128, 96))[1] == ""
 
 
 def test_tasks_are_all_pairs_and_sets_with_the_source_as_cluster(world: Path, comparison: tuple[Study, Path]) -> None:
@@ -110,7 +154,8 @@ def test_questions_that_show_the_same_share_their_proxy_and_places_are_drawn(com
     orders = {tuple(tile.candidate for tile in proxy.tiles if tile.candidate) for proxy in study.proxies.values()}
     pairs = {order for order in orders if len(order) == 2}
     assert any(order[::-1] in pairs for order in pairs)
-    assert {path.name for path in (target / "proxies").iterdir()} == set(study.proxies)
+    lights = {proxy.light for proxy in study.proxies.values() if proxy.light}
+    assert {path.name for path in (target / "proxies").iterdir()} == {*study.proxies, *lights}
     assert all(len(Path(name).stem) == 32 and int(Path(name).stem, 16) >= 0 for name in study.proxies)
 
 
@@ -135,8 +180,12 @@ def test_a_damaged_proxy_is_not_shown(world: Path, tmp_path: Path) -> None:
     prepare(file, target)
     before = contents(target)
     shown = sorted((target / "proxies").iterdir())[0]
-    made = next(path for path in (target / "making" / "blobs").glob("*/*") if path.samefile(shown))
-    made.write_bytes(made.read_bytes()[:-1] + b"x")  # both names are of one file
+    content = shown.read_bytes()
+    made = next(path for path in (target / "making" / "blobs").glob("*/*") if content.startswith(path.read_bytes()))
+    shown.write_bytes(content[:-1] + b"x")
+    prepare(file, target)  # is mended from what was made
+    assert contents(target) == before
+    made.write_bytes(made.read_bytes()[:-1] + b"x")
     with pytest.raises(VerifyError, match=f"{made.name}' is damaged"):
         prepare(file, target)
     made.unlink()  # the way out that was told

@@ -25,6 +25,7 @@ from inpaintbench.annotate.desk.cards import media_of, outline_of, players_of
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.outcomes.judgements import export_judgements
 from inpaintbench.annotate.player import ComparisonPlayer, Shown
+from inpaintbench.annotate.preparing.pictures import laid
 from inpaintbench.annotate.report.material import events_read, material_of
 from inpaintbench.annotate.report.page import render
 from inpaintbench.annotate.study import PROXIES, Study
@@ -123,6 +124,7 @@ def middle_picture(path: Path, proxy: Proxy) -> bytes:
         sheet = video.read_image(path)
     else:
         sheet = next(islice((frame for frame, _ in video.upright_frames(path)), proxy.frames // 2, None))
+    sheet = laid(sheet, proxy.tiles)
     tiles = sorted((tile for tile in proxy.tiles if tile.candidate is not None), key=lambda tile: tile.candidate or "")
     parts = [sheet[tile.y : tile.y + tile.height, tile.x : tile.x + tile.width] for tile in tiles or proxy.tiles[:1]]
     picture = np.concatenate(parts, axis=1)

@@ -339,6 +339,8 @@ class Delivery:
     """Origins whose pages may show the app in a frame."""
     post_to: tuple[str, ...] = ()
     """Origins to which the page hands in a form, beside its own."""
+    media_from: str = ""
+    """Origin from which pages fetch what they play, beside their own."""
 
     @property
     def ancestors(self) -> str:
@@ -364,10 +366,12 @@ def page_policy(html: bytes, delivery: Delivery = Delivery()) -> str:
     """The content security policy of a Gradio page. Gradio compiles templates (``unsafe-eval``) and styles elements."""
     hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in _INLINE.findall(html)]
     scripts = " ".join(f"'sha256-{digest}'" for digest in dict.fromkeys(hashes))
-    forms = " ".join(["'self'", *delivery.post_to])
+    forms, sources = (
+        " ".join(["'self'", *more]) for more in (delivery.post_to, [delivery.media_from] * bool(delivery.media_from))
+    )
     return (
         f"default-src 'none'; script-src 'self' 'unsafe-eval' {scripts}; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data:; media-src 'self' blob:; connect-src 'self'; "
+        f"img-src 'self' data:; media-src 'self' blob:; connect-src {sources}; "
         f"base-uri 'self'; form-action {forms}; frame-ancestors {delivery.ancestors}"
     )
 

@@ -131,22 +131,26 @@ def rater_api(
     return respond
 
 
-def file_routes(study: Study, folder: Path, *, desk: Desk) -> APIRouter:
+def file_routes(study: Study, folder: Path, *, desk: Desk, where: Callable[[str], str] | None = None) -> APIRouter:
     """``GET /media/<proxy>``, ``/static/<file>``, ``/favicon.ico`` and the way to ``/admin/``.
 
     Args:
         study: whose proxies are served, and nothing else of its folder.
         folder: of the study.
         desk: knows who may see what.
+        where: tells where proxies are fetched; here by default.
     """
     router = APIRouter()
     page_files = static_files()
+    proxy_of = {name: proxy.name for proxy in study.proxies.values() for name in (proxy.name, proxy.light)}
 
     @router.get("/media/{name}")
     def media(name: str, request: Request) -> Response:
         person = request.state.person
-        known = name in study.proxies and (person.is_admin or desk.may_see(person.rater_id, name))
+        known = name in proxy_of and (person.is_admin or desk.may_see(person.rater_id, proxy_of[name]))
         path = folder / PROXIES / name
+        if known and where is not None:
+            return RedirectResponse(where(name), status_code=307)
         if not known or not path.is_file():
             return refusal(404, "there is nothing here for you", as_page=False)
         kind = "video/mp4" if name.endswith(".mp4") else "image/png"

@@ -19,6 +19,7 @@ from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.app.allowed import Delivery, Forwarded, Limits, Origins, parsed
 from inpaintbench.annotate.crowd import MTURK_HOSTS
 from inpaintbench.annotate.journal import backup, restore
+from inpaintbench.annotate.media import check_there, origin_of, where_of
 from inpaintbench.errors import InpaintBenchError, InputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -151,7 +152,10 @@ def serve(
     Origins(bound=host, public=public_origin)
     forwarded = Forwarded(trusted_proxies)
     hosts = MTURK_HOSTS if crowd is not None and crowd.platform == "mturk" else ()
-    delivery = Delivery(tls is not None or urlsplit(public_origin or "").scheme == "https", tuple(embed), hosts)
+    where = where_of(study)
+    check_there(study, folder)
+    media_from = "" if where is None else origin_of(where)
+    delivery = Delivery(tls is not None or urlsplit(public_origin or "").scheme == "https", tuple(embed), hosts, media_from)
     for origin in embed:
         Origins(public=origin)
     if embed and not delivery.secure:  # frames get no cookie then

@@ -40,6 +40,7 @@ from inpaintbench.annotate.app.signed import TOKEN, KeySet, KeysUnavailable, che
 from inpaintbench.annotate.desk.desk import Desk, Refused
 from inpaintbench.annotate.journal.accounts import Names, People
 from inpaintbench.annotate.journal.participants import Arrival, Closed, Participant, Participants, Taken, Unproven
+from inpaintbench.annotate.media import where_of
 from inpaintbench.annotate.player import ComparisonPlayer
 from inpaintbench.errors import InputError
 
@@ -270,7 +271,7 @@ def make_app(
             study, crowd, participants=participants, desk=desk, people=people, opened=enter, took_part=took_part
         )  # fmt: skip
         app.include_router(arrivals)
-    app.include_router(file_routes(study, folder, desk=desk))
+    app.include_router(file_routes(study, folder, desk=desk, where=where_of(study)))
     app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=routes.HEAD)

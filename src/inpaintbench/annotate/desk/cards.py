@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from inpaintbench.annotate.questions.base import TEXT_LIMIT
 from inpaintbench.annotate.records import Lease, SuggestionShown, Vote
-from inpaintbench.annotate.study import Proxy, Study, StudyTask, Tile
+from inpaintbench.annotate.study import PATCHED, Proxy, Study, StudyTask, Tile
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.pages.words import duration, number
 from inpaintbench.types import content_id
@@ -85,6 +85,8 @@ class SentSeen(_Message):
     """The page was in the background, before the answer."""
     frame_source: Literal["callback", "poll"]
     """Whether the browser says which frame it presents, or is asked at every repaint."""
+    quality: Literal["full", "light"] | None = None
+    """Which of the two encodings was shown; None where the client does not say it."""
 
 
 class SentAnswer(Sent):
@@ -244,7 +246,7 @@ def letter(place: int) -> str:
 
 
 def media_of(proxy: Proxy) -> dict[str, Any]:
-    """Address, kind, frames and size of what is shown."""
+    """Address, kind, frames and size of what is shown, and the address of the light encoding."""
     return {
         "url": f"/media/{proxy.name}",
         "kind": "video" if proxy.name.endswith(".mp4") else "image",
@@ -252,7 +254,17 @@ def media_of(proxy: Proxy) -> dict[str, Any]:
         "frames": proxy.frames,
         "width": proxy.width,
         "height": proxy.height,
+        "bytes": proxy.bytes,
+        "light": f"/media/{proxy.light}" if proxy.light else None,
+        "patches": patches_of(proxy),
     }
+
+
+def patches_of(proxy: Proxy) -> dict[str, Any] | None:
+    """Places of the mask, the original, and the patches that players lay over it, where the sheet has them."""
+    places = {tile.role: _box(tile) for tile in proxy.tiles}
+    patched = [_box(tile) for tile in proxy.tiles if tile.role in PATCHED]
+    return {"mask": places["mask"], "original": places["original"], "tiles": patched} if "mask" in places else None
 
 
 def players_of(proxy: Proxy, shown: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from inpaintbench import video
 from inpaintbench.annotate.outcomes.judgement_files import Row
+from inpaintbench.annotate.preparing.pictures import laid
 from inpaintbench.annotate.study import PROXIES
 from inpaintbench.errors import InputError
 from inpaintbench.files import copy_file, read_text, write_atomically
@@ -26,7 +27,7 @@ from inpaintbench.types import content_id, item_rng
 if TYPE_CHECKING:
     from inpaintbench.annotate.questions.base import Form
     from inpaintbench.annotate.records import Submission, Vote
-    from inpaintbench.annotate.study import Study, StudyTask, Tile
+    from inpaintbench.annotate.study import Proxy, Study, StudyTask, Tile
 
 SUFFIX = ".json"
 _PLACE = "place-"
@@ -135,24 +136,28 @@ def write_media(study: Study, folder: Path, out: Path) -> int:
         if len(task.candidates) != 2:
             names.add(task.proxy)
             if not (out / task.proxy).exists():
-                copy_file(path, out / task.proxy)
+                _cut(path, None, out / task.proxy, proxy=study.proxies[task.proxy])
             continue
         for name, tile in _sides(study, task):
             names.add(name)
             if not (out / name).exists():
-                _cut(path, tile, out / name, fps=study.proxies[task.proxy].fps)
+                _cut(path, tile, out / name, proxy=study.proxies[task.proxy])
     return len(names)
 
 
-def _cut(path: Path, tile: Tile, target: Path, *, fps: float) -> None:
-    rows, columns = slice(tile.y, tile.y + tile.height), slice(tile.x, tile.x + tile.width)
+def _cut(path: Path, tile: Tile | None, target: Path, *, proxy: Proxy) -> None:
+    """One player of a file as a file of its own, or all of them as players show them."""
+    if tile is None and not any(tile.role == "mask" for tile in proxy.tiles):
+        return copy_file(path, target)
+    x, y, width, height = (0, 0, proxy.width, proxy.height) if tile is None else (tile.x, tile.y, tile.width, tile.height)
+    rows, columns = slice(y, y + height), slice(x, x + width)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as unfinished:
         made = Path(unfinished) / target.name
         if video.is_image(path):
-            video.write_image(made, video.read_image(path)[rows, columns])
+            video.write_image(made, laid(video.read_image(path), proxy.tiles)[rows, columns])
         else:
-            pictures = (frame[rows, columns] for frame, _ in video.upright_frames(path))
-            video.write_browser(made, pictures, fps=fps, crf=_CRF)
+            pictures = (laid(frame, proxy.tiles)[rows, columns] for frame, _ in video.upright_frames(path))
+            video.write_browser(made, pictures, fps=proxy.fps, crf=_CRF)
         made.replace(target)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench import video
+from inpaintbench import regions, video
+from inpaintbench.annotate.study import PATCHED, Tile
 from inpaintbench.errors import InputError, MediaError
 from inpaintbench.video.colour import to_rgb
 from inpaintbench.video.decoding import whole
@@ -125,6 +126,7 @@ def _down(value: int, step: int) -> int:
 # Frames, height, width.
 Shape = tuple[int, int, int]
 Array = TypeVar("Array", bound=npt.NDArray[np.generic])
+Key = TypeVar("Key", bound=Hashable)
 
 
 def frames_of(path: Path | str, *, shape: Shape) -> Iterator[Picture]:
@@ -179,7 +181,35 @@ def outline(hole: npt.NDArray[np.bool_], *, size: tuple[int, int]) -> Picture:
     return np.repeat(edge[:, :, None], 3, axis=2)
 
 
-def write_sheets(path: Path, sheets: Iterator[Picture], *, fps: float, **coding: int) -> None:
+# How far mask and patches reach beyond the hole, in pixels of a tile: codecs smear colours over two or so.
+_MASK_PIXELS, _PATCH_PIXELS = 4, 9
+
+
+def patches(pictures: Mapping[Key, Picture], hole: npt.NDArray[np.bool_], *, grid: Grid) -> tuple[dict[Key, Picture], Picture]:
+    """``pictures`` black away from ``hole`` (``bool[H, W]``), and a mask: white where players lay them over the original."""
+    mask, patch = (
+        regions.dilate(hole[None], radius=math.ceil(pixels / grid.scale))[0] for pixels in (_MASK_PIXELS, _PATCH_PIXELS)
+    )
+    cut = {key: np.where(patch[..., None], picture, np.uint8(0)) for key, picture in pictures.items()}
+    return cut, np.repeat(mask[..., None] * np.uint8(255), 3, axis=2)
+
+
+def laid(sheet: Picture, tiles: Sequence[Tile]) -> Picture:
+    """A decoded sheet as players show it: where it has a mask, its patches over the original."""
+    places = {tile.role: (slice(tile.y, tile.y + tile.height), slice(tile.x, tile.x + tile.width)) for tile in tiles}
+    if "mask" not in places:
+        return sheet
+    mask = sheet[places["mask"]].astype(np.float32) / 255
+    around = sheet[places["original"]] * (1 - mask)
+    sheet = sheet.copy()
+    for tile in tiles:
+        if tile.role in PATCHED:
+            part = sheet[tile.y : tile.y + tile.height, tile.x : tile.x + tile.width]
+            part[:] = np.rint(part * mask + around)
+    return sheet
+
+
+def write_sheets(path: Path, sheets: Iterator[Picture], *, fps: float, **coding: Any) -> None:
     """Write pictures of one size as a lossless image or, with ``coding``, as ``video.write_browser`` does."""
     if video.is_image(path):
         video.write_lossless(path, np.stack(list(sheets)), fps=fps)

@@ -9,12 +9,10 @@ STUDY/
 
 from __future__ import annotations
 
-import os
-import shutil
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from inpaintbench import frozen
@@ -36,13 +34,13 @@ from inpaintbench.annotate.preparing.proxies import (
     read_runs,
     showable,
 )
-from inpaintbench.annotate.study import MANIFEST, PROXIES, Study, StudyFile, StudyTask
+from inpaintbench.annotate.study import MANIFEST, PROXIES, Proxy, Study, StudyFile, StudyTask
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.claims import too_few
 from inpaintbench.errors import InputError, WorkspaceError
 from inpaintbench.executors.base import Executor
 from inpaintbench.executors.local import LocalExecutor
-from inpaintbench.files import file_sha256, measured_sha256, write_atomically
+from inpaintbench.files import file_sha256, write_atomically
 from inpaintbench.pages.words import count
 from inpaintbench.workspace import Blobs, Workspace
 
@@ -103,7 +101,7 @@ def prepare(
             file, subjects, candidates, gold=[line for lines in known.values() for line in lines], asked=asked
         )
         rows, refused = _made(executor, file, drafts, candidates)
-        proxies = {shown: row.proxy() for shown, row in rows.items()}
+        proxies = _as_large(rows, executor.workspace.blobs)
         left_out += [
             drafting.LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused
         ]
@@ -125,7 +123,9 @@ def prepare(
                 f"{str(target)!r} holds a study with {answers} answers, and this would make another study of it: other "
                 f"questions, subjects or pictures; prepare it in another folder"
             )
-        _publish(study, target, {proxies[shown].name: row for shown, row in rows.items()}, left_out)
+        blob_of = {proxies[shown].name: row.blob for shown, row in rows.items()}
+        blob_of |= {proxies[shown].light: row.light_blob for shown, row in rows.items() if row.light_blob}
+        _publish(study, target, blob_of, left_out)
     if log is not None:
         for sentence in _told(left_out, study, known):
             log(sentence)
@@ -174,29 +174,44 @@ def _made(
     return rows, {shown_of[row.subject_id]: row.reason for row in outcome.rejected}
 
 
-def _publish(study: Study, target: Path, rows: Mapping[str, MadeProxy], left_out: Sequence[drafting.LeftOut]) -> None:
+# Bytes of a box or chunk that players pass over, beside what it holds.
+_BOX_BYTES = 12
+
+
+def _as_large(rows: Mapping[Shown, MadeProxy], blobs: Blobs) -> dict[Shown, Proxy]:
+    """The proxies, those of a subject with as many bytes as the largest of them: sizes would tell which methods are noisy."""
+    proxies = {shown: row.proxy(blobs) for shown, row in rows.items()}
+    full, light = dict[str, int](), dict[str, int]()
+    for (subject, _), proxy in proxies.items():
+        full[subject] = max(full.get(subject, 0), proxy.bytes + _BOX_BYTES)
+        light[subject] = max(light.get(subject, 0), proxy.light_bytes + _BOX_BYTES)
+    return {
+        shown: replace(proxy, bytes=full[shown[0]], light_bytes=light[shown[0]] if proxy.light else 0)
+        for shown, proxy in proxies.items()
+    }
+
+
+def _padded(content: bytes, size: int, *, suffix: str) -> bytes:
+    """``content`` of so many bytes: a box of MP4 that holds nothing, or what follows a picture's end, is read by nobody."""
+    more = size - len(content)
+    return content + (more.to_bytes(4, "big") + b"free" if suffix == ".mp4" else b"").ljust(more, b"\0")
+
+
+def _publish(study: Study, target: Path, blob_of: Mapping[str, str], left_out: Sequence[drafting.LeftOut]) -> None:
     """New proxies, then the study, then away with what only the old one needed: at any moment a study is whole."""
     blobs, folder = Blobs(target / MAKING), target / PROXIES
     folder.mkdir(parents=True, exist_ok=True)
-    for name, row in rows.items():
-        made, shown = blobs.proved(row.blob), folder / name
-        if shown.is_file() and measured_sha256(shown) == measured_sha256(made):
-            continue
-        temporary = folder / f".{name}.{uuid.uuid4().hex[:8]}.tmp"
-        try:
-            with suppress(OSError):  # without a second copy where the file system can
-                os.link(made, temporary)
-            if not temporary.exists():
-                shutil.copyfile(made, temporary)
-            temporary.replace(shown)
-        finally:
-            temporary.unlink(missing_ok=True)
+    for proxy in study.proxies.values():
+        for name, size in ((proxy.name, proxy.bytes), (proxy.light, proxy.light_bytes))[: 1 + bool(proxy.light)]:
+            content, shown = _padded(blobs.proved(blob_of[name]).read_bytes(), size, suffix=Path(name).suffix), folder / name
+            if not shown.is_file() or shown.read_bytes() != content:
+                write_atomically(shown, content)
     if left_out:
         write_atomically(target / LEFT_OUT, drafting.left_out_table(left_out).encode())
     else:
         (target / LEFT_OUT).unlink(missing_ok=True)
     studies.save(study, target)
-    kept = {*rows, *(row.blob for row in rows.values())}
+    kept = {*blob_of, *blob_of.values()}
     for path in [*folder.iterdir(), *(target / MAKING / "blobs").glob("*/*")]:
         if path.name not in kept:
             path.unlink()

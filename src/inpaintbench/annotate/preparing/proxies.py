@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice, repeat
@@ -20,8 +20,19 @@ import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen, video
-from inpaintbench.annotate.preparing.pictures import Grid, Picture, Shape, frames_of, hole_of, layout, outline, write_sheets
-from inpaintbench.annotate.study import Proxy, Show, Tile
+from inpaintbench.annotate.preparing.pictures import (
+    Grid,
+    Picture,
+    Shape,
+    frames_of,
+    hole_of,
+    laid,
+    layout,
+    outline,
+    patches,
+    write_sheets,
+)
+from inpaintbench.annotate.study import PATCHED, Proxy, Show, Tile
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameError, WorkspaceError
 from inpaintbench.executors.base import Executor, Rejection, Step, Task
@@ -309,10 +320,13 @@ def check_one(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[Checke
 
 
 # Of the step; another one makes all proxies anew.
-VERSION = "2"
+VERSION = "3"
 # Quality of the encoder, and frames between key frames. At 20 a proxy kept 66 % of the difference in flicker of two results, at
 # 12 it keeps 88 %, in 2.6 times the bytes; finer ones gain little (`bench/proxy_flicker.py`).
 CRF, KEY_EVERY = 12, 15
+# The light encoding for slow lines: most bits for each pixel of one picture and frame, which is 1.5 MB for 90 frames of 480x270;
+# and the worst quality, which may take more. Natural logarithm by which a step of the quality takes fewer bytes.
+LIGHT_BITS, LIGHT_WORST_CRF, LIGHT_KEY_EVERY, _A_STEP = 1.02, 20, 30, 0.12
 # First frames on which the loss of a proxy is measured: two key frames, and what lies between.
 _MEASURED_FRAMES = 17
 # Seconds to make one proxy: encoding a sheet of long clips can take many minutes.
@@ -340,14 +354,23 @@ class MadeProxy:
     """Of luma, over the first frames; None where nothing is lost."""
     flicker_added: float | None = None
     """Mean absolute second difference in time of luma that the proxy has above what was made, in levels of 255."""
+    light_blob: str = ""
+    """The same tiles in fewer bytes, where that is so."""
+    light_flicker_added: float | None = None
 
-    def proxy(self) -> Proxy:
-        """As studies list it. Its name also tells apart equal pictures with other tiles: two methods may give the same."""
-        name = hashlib.sha256(canonical_json([self.blob, self.tiles]).encode()).hexdigest()[:_NAME_DIGITS]
+    def proxy(self, blobs: Blobs) -> Proxy:
+        """As studies list it, with the bytes of its files as they lie in ``blobs``."""
         tiles = tuple(Tile(**tile) for tile in json.loads(self.tiles))
+        size, light = (blobs.path(blob).stat().st_size if blob else 0 for blob in (self.blob, self.light_blob))
         return Proxy(
-            name + Path(self.blob).suffix, self.frames, self.fps, self.width, self.height, tiles, self.psnr_db, self.flicker_added
-        )
+            self._name(self.blob), self.frames, self.fps, self.width, self.height, tiles, self.psnr_db, self.flicker_added, size,
+            self._name(self.light_blob), light, self.light_flicker_added,
+        )  # fmt: skip
+
+    def _name(self, blob: str) -> str:
+        """It also tells apart equal pictures with other tiles: two methods may give the same."""
+        named = hashlib.sha256(canonical_json([blob, self.tiles]).encode())
+        return blob and named.hexdigest()[:_NAME_DIGITS] + Path(blob).suffix
 
 
 def proxy_id(subject_id: str, candidates: Sequence[str]) -> str:
@@ -367,7 +390,10 @@ def making_step(show: Show) -> Step:
 def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Candidates, show: Show, seed: int) -> Task:
     """The work for one proxy: ``subject`` with the predictions of the ``chosen`` methods."""
     given = {method: candidates.found[subject.subject_id, method] for method in chosen}
-    order = players(subject, chosen, show=show, seed=seed)
+    # A stored input may differ from the truth anywhere.
+    patched = subject.has_hole and not any(row.prediction.full_frames for row in given.values())
+    patched = patched and bool(given) and not subject.media["row"].get("input_file_name")
+    order = players(subject, chosen, show=show, seed=seed, patched=patched)
     payload = {
         "proxy_id": proxy_id(subject.subject_id, chosen),
         "shape": list(subject.shape),
@@ -381,15 +407,19 @@ def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Can
     return Task(payload["proxy_id"], content, payload, "/".join([subject.subject_id, *chosen]))
 
 
-def players(subject: StudySubject, chosen: Sequence[str], *, show: Show, seed: int) -> list[Player]:
-    """Return who is in the picture, by tile. The order of candidates is drawn: a place tells nothing about a method."""
+def players(subject: StudySubject, chosen: Sequence[str], *, show: Show, seed: int, patched: bool = False) -> list[Player]:
+    """Return who is in the picture, by tile. The order of candidates is drawn: a place tells nothing about a method.
+
+    With ``patched`` the pictures differ from the original in the hole alone, so that it can be there once for all of them.
+    """
     if not chosen:
         return [("clip", None)]
     drawn = item_rng(seed, "tiles", canonical_json([subject.subject_id, *chosen])).permutation(len(chosen))
     there = ("original", "input") if subject.has_truth else ("input",)
     beside: list[Player] = [(role, None) for role in there if getattr(show, role)]
     lines: list[Player] = [("outline", None)] if show.outline and subject.has_hole else []
-    return [*beside, *(("candidate", chosen[place]) for place in drawn), *lines]
+    mask: list[Player] = [("mask", None)] if patched and ("original", None) in beside else []
+    return [*beside, *(("candidate", chosen[place]) for place in drawn), *lines, *mask]
 
 
 def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeProxy]:
@@ -397,28 +427,60 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
     frames, height, width = payload["shape"]
     order: list[Player] = [(role, label) for role, label in payload["players"]]
     grid = layout(len(order), width=width, height=height, largest_side=parameters["largest_side"])
-    made: list[Luma] = []
+    tiles, made = tiles_of(grid, order), list[Luma]()
 
     def sheets() -> Iterator[Picture]:
+        first = not made
         for shown in _shown(payload, grid):
             sheet = grid.sheet([shown[player] for player in order])
-            if len(made) < _MEASURED_FRAMES:
-                made.append(_luma(sheet))
+            if first and len(made) < _MEASURED_FRAMES:
+                made.append(_luma(laid(sheet, tiles)))
             yield sheet
 
-    try:
-        write = partial(write_sheets, sheets=sheets(), fps=payload["fps"], crf=CRF, key_every=KEY_EVERY)
-        blob, _ = blobs.put(video.suffix_for(frames), write)
-    except MediaError as error:
-        raise Rejected(f"its players cannot be made: {error}") from error
-    psnr_db = flicker = None
-    if not video.is_image(blobs.path(blob)):  # pictures lose nothing
-        kept = [_luma(frame.to_ndarray(format="rgb24")) for frame in islice(Decoder(blobs.path(blob)), len(made))]
+    def flicker(blob: str) -> tuple[float | None, float | None]:
+        decoded = islice(Decoder(blobs.path(blob)), len(made))
+        kept = [_luma(laid(frame.to_ndarray(format="rgb24"), tiles)) for frame in decoded]
         loss = float(np.mean([np.mean((one.astype(np.float32) - other) ** 2) for one, other in zip(made, kept, strict=True)]))
         psnr_db = None if not loss else round(10 * math.log10(255**2 / loss), 2)
-        flicker = None if len(made) < 3 else round(_flicker(kept) - _flicker(made), 4)
-    tiles = canonical_json([asdict(tile) for tile in tiles_of(grid, order)])
-    return [MadeProxy(payload["proxy_id"], blob, frames, payload["fps"], *grid.size, tiles, psnr_db, flicker)]
+        return psnr_db, None if len(made) < 3 else round(_flicker(kept) - _flicker(made), 4)
+
+    psnr_db = added = light_added = None
+    try:
+        blob, light = encoded(sheets, blobs, fps=payload["fps"], frames=frames, picture=grid.picture)
+    except MediaError as error:
+        raise Rejected(f"its players cannot be made: {error}") from error
+    if not video.is_image(blobs.path(blob)):  # pictures lose nothing
+        psnr_db, added = flicker(blob)
+        light_added = flicker(light)[1] if light else None
+    placed = canonical_json([asdict(tile) for tile in tiles])
+    made_of = (payload["proxy_id"], blob, frames, payload["fps"], *grid.size)
+    return [MadeProxy(*made_of, placed, psnr_db, added, light, light_added)]
+
+
+def encoded(
+    sheets: Callable[[], Iterator[Picture]], blobs: Blobs, *, fps: float, frames: int, picture: tuple[int, int]
+) -> tuple[str, str]:
+    """The blobs of sheets in full quality and in the light one, which is empty where the full one takes as few bytes.
+
+    Args:
+        sheets: begins them anew.
+        blobs: where they are put.
+        fps: frames a second.
+        frames: number of sheets.
+        picture: width and height of one picture, pixels.
+    """
+
+    def written(crf: int, **how: Any) -> tuple[str, int]:
+        write = partial(write_sheets, sheets=sheets(), fps=fps, crf=crf, **how)
+        blob = blobs.put(video.suffix_for(frames), write)[0]
+        return blob, blobs.path(blob).stat().st_size
+
+    full, size = written(CRF, key_every=KEY_EVERY)
+    light, crf, most = "", CRF, LIGHT_BITS * frames * picture[0] * picture[1] / 8
+    while not video.is_image(full) and size > most and crf < LIGHT_WORST_CRF:
+        crf = min(LIGHT_WORST_CRF, crf + max(1, int(math.log(size / most) / _A_STEP)))
+        light, size = written(crf, key_every=LIGHT_KEY_EVERY, thorough=True)
+    return full, light
 
 
 def tiles_of(grid: Grid, order: Sequence[Player]) -> list[Tile]:
@@ -465,4 +527,7 @@ def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
         for (label, prediction), frame in zip(predictions.items(), frames, strict=True):
             whole_frame = prediction["full_frames"]
             shown["candidate", label] = frame if whole_frame else composite(before[None], hole[None], frame[None])[0]
+        if ("mask", None) in [tuple(player) for player in payload["players"]]:
+            cut, mask = patches({key: one for key, one in shown.items() if key[0] in PATCHED}, hole, grid=grid)
+            shown |= {**cut, ("mask", None): mask}
         yield shown

@@ -153,7 +153,7 @@ def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
 
 _NUMBERS = ("width", "scale", "pixel_ratio", "zoom", "hidden_seconds", "dropped_frames")
 _YES_OR_NO = ("full_screen", "portrait")
-_WORDS = ("browser", "frame_source")
+_WORDS = ("browser", "frame_source", "quality")
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
 }  # fmt: skip
@@ -165,6 +165,7 @@ _PROBLEMS: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
     ("page hidden for a second or longer", lambda seen: seen["hidden_seconds"] >= 1),
     ("more than 5 % of the frames dropped", lambda seen: seen["dropped_frames"] > 0.05 * max(1, seen["watched_frames"])),
     ("a browser that does not tell its frames", lambda seen: seen["frame_source"] == "poll"),
+    ("the light encoding, for a slow line", lambda seen: seen.get("quality") == "light"),
     ("held upright", lambda seen: bool(seen["portrait"])),
     ("not in full screen", lambda seen: not seen["full_screen"]),
 )
@@ -193,7 +194,8 @@ def condition(text: str) -> Callable[[Vote], bool]:
     if name in _YES_OR_NO:
         return lambda vote: vote.seen is not None and vote.seen[name] == (said == "yes")
     # Chrome, or Chrome 130.
-    return lambda vote: vote.seen is not None and said in (vote.seen[name], vote.seen[name].split()[0])
+    # Older answers do not say which encoding they were given for: there was one.
+    return lambda vote: vote.seen is not None and said in ((is_so := vote.seen.get(name) or "full"), is_so.split()[0])
 
 
 def seen_so(standing: Standing, conditions: Sequence[str]) -> Standing:

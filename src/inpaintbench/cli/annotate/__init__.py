@@ -10,6 +10,7 @@ app = group(
         "studies": "inpaintbench.cli.annotate.studies:list_shipped",
         "new": "inpaintbench.cli.annotate.studies:new",
         "prepare": "inpaintbench.cli.annotate.studies:prepare",
+        "upload": "inpaintbench.cli.annotate.studies:upload",
         "serve": "inpaintbench.cli.annotate.running:serve",
         "invite": "inpaintbench.cli.annotate.running:invite",
         "raters": "inpaintbench.cli.annotate.running:raters",

@@ -1,4 +1,4 @@
-"""`annotate studies`, `new`, `prepare`, `plan`, before anybody is asked; `crowd`, `withdraw`, `close`, `space`, of platforms."""
+"""`annotate studies`, `new`, `prepare`, `upload`, `plan`, before anybody is asked; `crowd`, `withdraw`, `close`, `space`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
-from inpaintbench.annotate import rehearsal, shipped
+from inpaintbench.annotate import media, rehearsal, shipped
 from inpaintbench.annotate.preparing.prepare import prepare as prepare_study
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.records import Proportion
@@ -171,6 +171,22 @@ def prepare(
         f"{len(study.tasks)} tasks, {len(study.proxies)} proxies in {console.shown(out)}; "
         f"next: {invite}`inpaintbench annotate serve {console.shown(out)}`",
     )  # fmt: skip
+
+
+def upload(study: InStudy, *, to: str = "") -> Answer:
+    """Bring what browsers play to a bucket.
+
+    What is there already stays. The bucket has to let the study's origin read (CORS).
+
+    Args:
+        to: Bucket and folder, `s3://BUCKET/FOLDER`, where [media] names none: a CDN has one behind it.
+
+    Example: inpaintbench annotate upload STUDY --to s3://bucket/study
+    """
+    made = load(study)
+    sent, place = media.upload(made, study, to)
+    there = len(media.sizes(made, study))
+    return Answer({"sent": sent, "files": there, "address": place}, f"{count(len(sent), 'file')} of {there} sent to {place}")
 
 
 def _people(text: str) -> dict[rehearsal.Kind, int]:

@@ -126,6 +126,22 @@ def test_files_for_later_stay_within_their_room(proxies: dict[str, Any], enter: 
     assert fetched == [1, 2, True]
 
 
+def test_a_slow_line_gets_the_light_encoding_and_the_answer_says_so(proxies: dict[str, Any], enter: Enter) -> None:
+    slow, light = [], proxies["pair again"]["media"]["url"]
+    for number, (one, weighs) in enumerate(zip(pairs(proxies, 3), (10**12, 10**12, 1), strict=True)):
+        media = {"url": f"{one['media']['url']}?{number}", "light": f"{light}?light{number}", "bytes": weighs}
+        slow.append({**one, "media": {**one["media"], **media}})
+    tab = enter(slow)
+    for number in range(3):
+        tab.wait_for_card(number)
+        tab.press("1")
+    tab.saved()
+    # Of the first nobody knows how fast it comes; the third is no larger than a byte.
+    assert [answer["seen"]["quality"] for answer in tab.desk.answers] == ["full", "light", "full"]
+    asked = [url.partition("?")[2] for url in tab.requests if "/media/" in url]
+    assert asked == ["0", "light1", "2"]
+
+
 def test_a_server_that_is_gone_is_told_from_one_that_is_slow_and_is_asked_again_at_once(
     proxies: dict[str, Any], enter: Enter, server: Any
 ) -> None:

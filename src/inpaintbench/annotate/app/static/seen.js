@@ -45,7 +45,7 @@ export class Seen {
   }
 
   /** The facts that go with an answer. `visible`: seconds that the page was not hidden. */
-  facts(visible, byCallback) {
+  facts(visible, { byCallback, media }) {
     const total = (performance.now() - this.began) / 1000;
     return {
       width: Number.isFinite(this.width) ? Math.round(this.width) : 0,
@@ -56,6 +56,7 @@ export class Seen {
       portrait: window.innerHeight > window.innerWidth,
       hidden_seconds: Math.max(0, Math.round((total - visible) * 10) / 10),
       frame_source: byCallback ? "callback" : "poll",
+      quality: media.light ? "light" : "full",
     };
   }
 }

@@ -71,7 +71,7 @@ export class Stage {
   /** Whether the files of `cards` are here, and there is room for one more of their size. */
   hasRoomAfter(cards) {
     const size = this.shelf.bytes / Math.max(this.shelf.files.size, 1);
-    return cards.every((card) => this.shelf.has(card.media)) && this.shelf.bytes + size <= MOST_BYTES;
+    return cards.every((card) => this.shelf.files.get(card.media.url)?.bytes) && this.shelf.bytes + size <= MOST_BYTES;
   }
 
   press(key, event) {
@@ -114,7 +114,7 @@ export class Stage {
     const fields = {
       given, seconds: this.stopwatch.seconds, watched_frames: watched.count, dropped_frames: watched.dropped,
       plays: watched.plays, stuttered: watched.stuttered,
-      seen: this.seen.facts(this.stopwatch.seconds, this.clock.byCallback),
+      seen: this.seen.facts(this.stopwatch.seconds, this.clock),
     };
     this.#finish("answers", fields, event);
   }

@@ -15,10 +15,9 @@ export class Media {
     this.stage = buffer(spec.width, spec.height);
     this.pen = this.stage.getContext("2d", { alpha: false });
     this.patches = spec.patches ? new Patches(spec.patches) : null;
-    Object.assign(this, { state: "loading", fresh: false, gone: false });
+    Object.assign(this, { state: "loading", fresh: false, gone: false, light: Boolean(file?.light) });
     this.ready = this.#load(file, parking).catch((error) => {
-      this.state = "broken";
-      this.reason = String(error?.message ?? error);
+      Object.assign(this, { state: "broken", reason: String(error?.message ?? error) });
     });
   }
 
@@ -90,24 +89,21 @@ function inside(address) {
 
 /** A file on its way or here: tried again until the server gives or refuses it. */
 class Fetched {
-  constructor(address) {
-    Object.assign(this, { address, bytes: null, gone: new AbortController() });
+  constructor(address, light) {
+    Object.assign(this, { address, light, bytes: null, pace: 0, gone: new AbortController() });
     this.blob = this.#fetch();
     // Who needs it hears of it; one that was fetched for later may fail in silence.
     this.blob.catch(() => undefined);
   }
 
-  release() {
-    this.gone.abort();
-  }
-
   async #fetch() {
     for (;;) {
+      const begun = performance.now();
       try {
         const response = await fetch(this.address, { credentials: "same-origin", signal: this.gone.signal });
         if (response.ok) {
           const blob = await response.blob();
-          this.bytes = blob.size;
+          Object.assign(this, { bytes: blob.size, pace: (performance.now() - begun) / 1000 / blob.size });
           return blob;
         }
         if (response.status < 500 && response.status !== 429) throw new Refusal(`the server says ${response.status}`);
@@ -133,7 +129,7 @@ export class Shelf {
     if (!media || media.state === "broken") {
       media?.release();
       if (media) this.#letGo(spec.url);
-      media = new Media(spec, spec.own ? null : this.#file(spec.url), this.parking);
+      media = new Media(spec, spec.own ? null : this.#file(spec), this.parking);
       this.held.set(spec.url, media);
     }
     return media;
@@ -144,7 +140,7 @@ export class Shelf {
     this.turn = specs;
     for (const spec of specs) {
       if (this.turn !== specs || this.bytes >= mostBytes) return;
-      await this.#file(spec.url).blob.catch(() => undefined);
+      await this.#file(spec).blob.catch(() => undefined);
     }
   }
 
@@ -153,9 +149,10 @@ export class Shelf {
     return [...this.files.values()].reduce((sum, file) => sum + (file.bytes ?? 0), 0);
   }
 
-  /** Whether the file of `spec` is here. */
-  has(spec) {
-    return this.files.get(spec.url)?.bytes > 0;
+  /** Seconds that a byte of those that are here took on its way; 0 where none is. */
+  get pace() {
+    const paces = [...this.files.values()].map((file) => file.pace).filter(Boolean);
+    return paces.reduce((sum, one) => sum + one, 0) / Math.max(paces.length, 1);
   }
 
   /** Keep the media of `addresses`, and the files of these and of `later`. */
@@ -168,13 +165,15 @@ export class Shelf {
     for (const address of this.files.keys()) if (!addresses.has(address) && !later.has(address)) this.#letGo(address);
   }
 
-  #file(address) {
-    if (!this.files.has(address)) this.files.set(address, new Fetched(address));
-    return this.files.get(address);
+  /** The file of `spec`: its light encoding where the other would be longer on its way than it plays. */
+  #file({ url, light, bytes, frames, fps }) {
+    const slow = Boolean(light) && bytes * this.pace > frames / fps;
+    if (!this.files.has(url)) this.files.set(url, new Fetched(slow ? light : url, slow));
+    return this.files.get(url);
   }
 
   #letGo(address) {
-    this.files.get(address)?.release();
+    this.files.get(address)?.gone.abort();
     this.files.delete(address);
   }
 }
