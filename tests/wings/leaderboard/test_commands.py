@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,20 @@ import yaml
 from click.testing import Result
 from hub_server import TOKEN, HubServer, Repository
 from huggingface_hub import parse_eval_result_entries
-from methods_run import run_methods
+from methods_run import METRICS, PROTOCOL, predicted, run_methods
 from tests.wings.leaderboard.made import card, write_dataset
 from typer.testing import CliRunner
 
+from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, NetworkError, UnknownNameError, UsageError
+from inpaintbench.eval.scoring.predict import MethodSpec, predict
+from inpaintbench.eval.scoring.score import score
+from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.manifest import dataset_id, load
+from inpaintbench.types import Prediction
 from inpaintbench.wings.leaderboard.commands import leaderboard, submit
+from inpaintbench.workspace import Workspace
 
 app = typer.Typer()
 app.command()(expanded(submit))
@@ -68,6 +75,22 @@ def test_scores_become_a_pull_request_on_the_model(world: Path, tmp_path: Path, 
             submitted(world, "telea", tmp_path / "telea.zip", "--to-hub", "me/nothing", "--repo", "owner/waves")
     with pytest.raises(UsageError, match="give both or neither"):
         submitted(world, "telea", tmp_path / "telea.zip", "--to-hub", "me/telea")
+
+
+def test_items_without_a_prediction_are_counted_once(world: Path, tmp_path: Path) -> None:
+    run, dataset = shutil.copytree(world / "run", tmp_path / "run"), frozen.load(world / "data")
+    workspace, results = Workspace(run), tmp_path / "results"
+    results.mkdir()
+    made = workspace.table("predictions", Prediction, step="predict.telea")
+    for row in made[:5]:
+        shutil.copy(workspace.blobs.path(row.blob), results / f"{row.item_id}{Path(row.blob).suffix}")
+    with LocalExecutor(workspace, workers=0) as executor:
+        predict(executor, dataset, root=world / "data", method=MethodSpec("some", "saved_folder", {"folder": str(results)}))
+        score(executor, dataset, root=world / "data", methods=[predicted(workspace, "some")], protocol=PROTOCOL, metrics=METRICS)
+    given = ("--run", run, "--card", world / "card.toml", "--protocol", PROTOCOL, "--method", "some")
+    done = call("submit", world / "data", *given, "--out", tmp_path / "some.zip")
+    assert "7 of 12 items without a prediction" in done.output
+    assert "is not recorded" not in done.output
 
 
 def test_from_scores_to_a_site(world: Path, tmp_path: Path) -> None:

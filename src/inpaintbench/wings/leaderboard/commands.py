@@ -86,7 +86,7 @@ def submit(
         )  # fmt: skip
     missing = len(loaded.items) - len(made.header.predictions)
     said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
-    if lacking := len(made.header.predictions) - len(made.header.measured):
+    if lacking := len(set(made.header.predictions) - set(made.header.measured)):
         console.say(
             f"what the scores of {lacking} items were measured of is not recorded; `eval run --for scores` again records it"
         )
