@@ -48,7 +48,7 @@ def limits_hold(room: Room, server: Served) -> None:
     statuses = [server.ask("GET", "/join/wrong").status for _ in range(8)]
     assert statuses == [403] * 5 + [429] * 3
     refused = server.ask("GET", "/login")
-    assert (refused.status, refused.headers["retry-after"]) == (429, "2")
+    assert (refused.status, refused.headers["retry-after"] in ("1", "2")) == (429, True)  # by when it was asked
     works = [server.post("/api/work", {}, token=room.tokens["ada"]).status for _ in range(7)]
     assert works == [200] * 5 + [429] * 2
     # Another rater, and another purpose, have buckets of their own.
