@@ -129,6 +129,18 @@ def test_a_refusal_to_write_over_is_known_by_its_code(server: ObjectServer) -> N
     assert len(server.asked) == 1
 
 
+def test_an_upload_that_the_server_has_lost_begins_again(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "_FIRST_WAIT_SECONDS", 0.0)
+    server.asked.clear()
+    server.every, server.kinds = 2, ("lost",)
+    assert write(Address("s3", "bucket/first"), b"1")
+    assert write(Address("s3", "bucket/a"), b"2")
+    assert [path for _, path in server.asked] == ["/bucket/first?", "/bucket/a?", "/bucket/a?"]
+    server.every = 1
+    with pytest.raises(NetworkError, match="could not be reached in 4 tries"):
+        write(Address("s3", "bucket/a"), b"3")
+
+
 def test_a_clock_that_is_wrong_is_told(server: ObjectServer) -> None:
     server.every, server.kinds = 1, ("skewed",)
     with pytest.raises(InputError, match="s3://bucket/a is refused as the clock of this machine is wrong"):

@@ -241,6 +241,8 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
             # s3fs knows a refusal by words that only some servers say with it; Ceph does not.
             if isinstance(error, FileExistsError) or _code(error) == "PreconditionFailed":
                 return False
+            if _code(error) == "NoSuchUpload":  # that it ended was said too late, or never
+                raise ConnectionError("an upload in parts was lost") from error
             raise
         _count(bytes_out=data.stat().st_size if isinstance(data, Path) else len(data))
         return True
