@@ -20,7 +20,7 @@ NOTHING_FOLLOWS = {
     "annotate demo", "annotate studies", "annotate serve", "annotate invite", "annotate raters", "annotate revoke",
     "annotate crowd", "annotate withdraw", "annotate close", "annotate resume", "annotate exclude", "annotate include",
     "annotate screen", "annotate status", "annotate plan", "annotate agreement", "annotate ranking", "annotate report",
-    "annotate resolve", "annotate import", "annotate backup", "annotate restore", "annotate platform places",
+    "annotate resolve", "annotate import", "annotate backup", "annotate restore", "annotate platform places", "annotate upload",
     "eval check", "eval verify", "eval run --for folders", "eval table", "eval figure", "eval table --for rows",
     "eval report --for analysis", "eval diagnose", "eval compare", "eval list",
 }  # fmt: skip
