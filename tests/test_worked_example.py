@@ -93,7 +93,11 @@ def test_one_command_makes_the_pages_again(tmp_path: Path) -> None:
     }
     assert far == {}
     sentences = [finding(folder / "report" / "report.html") for folder in (EXAMPLE / "pages", tmp_path / "pages")]
-    assert sentences[0] == sentences[1]
+    # Intervals hold for all methods at once, so that the bounds of one move with the fills that differ.
+    number = re.compile(r"\d+\.\d+")
+    assert number.sub("", sentences[0]) == number.sub("", sentences[1])
+    bounds = [[float(value) for value in number.findall(sentence)] for sentence in sentences]
+    assert bounds[1] == pytest.approx(bounds[0], rel=1e-2)
     for name in ("leaderboard/index.html", "leaderboard/clips.html", "card/README.md"):
         assert (tmp_path / "pages" / name).stat().st_size > 1000
     # The study is whole, and nobody has answered it.

@@ -227,6 +227,7 @@ def test_the_job_of_the_page_for_kuberay_builds_what_one_machine_builds(
     place, job = Path(f"/tmp/pods.{os.getpid()}"), yaml.safe_load(of_docs("job.yaml"))
     workers, head = job["spec"]["rayClusterSpec"]["workerGroupSpecs"], job["spec"]["rayClusterSpec"]["headGroupSpec"]
     assert (job["kind"], head["rayStartParams"]) == ("RayJob", {"num-cpus": "0"})  # films are worked on elsewhere
+    assert job["spec"]["rayClusterSpec"]["authOptions"] == {"mode": ray_nodes.AUTHENTICATION["RAY_AUTH_MODE"]}
     assert all(one["template"]["spec"]["containers"][0]["envFrom"] for one in (head, *workers))
     try:
         with ray_nodes.cluster(place, {}) as (address, _):
@@ -234,6 +235,10 @@ def test_the_job_of_the_page_for_kuberay_builds_what_one_machine_builds(
             environment["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), environment["PATH"]))
             words = shlex.split(job["spec"]["entrypoint"])
             told = subprocess.PIPE
+            stranger = {name: value for name, value in environment.items() if name != "RAY_AUTH_TOKEN"}
+            refused = subprocess.run(words, capture_output=True, text=True, check=False, env=stranger, cwd=benchmark.parent)
+            assert (refused.returncode, "Traceback" in refused.stderr) == (1, False), refused.stderr
+            assert "Token authentication is enabled but no authentication token was found" in refused.stderr
             process = subprocess.Popen(words, stdout=told, stderr=told, text=True, env=environment, cwd=benchmark.parent)
             check_built(process, benchmark, tmp_path, "s3://bucket/ws", "pods")
     finally:

@@ -18,13 +18,17 @@ from inpaintbench.storage import CACHE
 
 _OBJECT_STORE_BYTES = "80000000"
 
+# Said to each node and driver: a Ray that was started in the process of the tests leaves its own choice in the environment.
+AUTHENTICATION = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "5" * 64}
+
 
 def environment_of(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
     """That of a machine whose places all lie in ``folder``."""
     places = {"HOME": folder / "home", "TMPDIR": folder / "tmp", CACHE: folder / "cache"}
     for path in places.values():
         path.mkdir(parents=True, exist_ok=True)
-    return {**os.environ, **environment, **{name: str(path) for name, path in places.items()}, "RAY_USAGE_STATS_ENABLED": "0"}
+    own = {name: str(path) for name, path in places.items()} | {"RAY_USAGE_STATS_ENABLED": "0", **AUTHENTICATION}
+    return {**os.environ, **environment, **own}
 
 
 def start_node(folder: Path, environment: Mapping[str, str], *how: str) -> subprocess.Popen[bytes]:

@@ -112,7 +112,7 @@ def _start(address: str, *, workers: int) -> Any:
             ray.init(num_cpus=workers, object_store_memory=_OBJECT_STORE_BYTES, include_dashboard=False, **quiet)
         else:
             ray.init(address=address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (ConnectionError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
         raise InputError(f"no Ray cluster answers at {address!r}: {str(error).splitlines()[0]}") from error
     return ray
 
