@@ -7,11 +7,11 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
 import pytest
+from engines import browser as browser
 from made_once import once
 from program import run_here
 from publishing_data import make_dataset
@@ -99,15 +99,6 @@ def world(shared: Path) -> Path:
 def own(world: Path, tmp_path: Path) -> Path:
     """A copy that may be changed."""
     return Path(shutil.copytree(world, tmp_path / "world"))
-
-
-@pytest.fixture(scope="module", params=["chromium", pytest.param("firefox", marks=pytest.mark.long)])
-def browser(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """Each of the two engines: what is tried in one is tried in the other."""
-    started = request.getfixturevalue(request.param)
-    yield started
-    for context in started.contexts:
-        context.close()
 
 
 @pytest.fixture(scope="module")

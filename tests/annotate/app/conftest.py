@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from annotated_server import EVIL, QUESTIONS, Served, served
+from engines import browser as browser
 from studies_made import write_study
 
 from inpaintbench.annotate.journal import Journal

@@ -84,7 +84,8 @@ def test_axe_finds_nothing_serious_on_the_admins_page(room: Room, browser: Any, 
     page.wait_for_selector("#newest td")
     grave = [one for one in axe.Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
     assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in grave] == []
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    # Firefox has a scroll bar beside the page.
+    assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") in ([390, 390], [378, 390])
     cards, coverage = page.locator("#summary .cards").bounding_box(), page.locator(".block.tables").first.bounding_box()
     assert (cards["x"], cards["width"]) == (coverage["x"], coverage["width"])
     last = page.locator("#summary .card").last.bounding_box()
@@ -126,7 +127,8 @@ def test_the_policy_stops_scripts_that_are_not_the_pages_own(room: Room, context
     }""")
     page.wait_for_timeout(500)
     assert page.title() != "owned"
-    assert sum("Content Security Policy" in one for one in complaints) >= 3
+    if page.context.browser.browser_type.name == "chromium":  # the driver of Firefox does not pass them on
+        assert sum("Content Security Policy" in one for one in complaints) >= 3
 
 
 def test_an_admin_invites_and_shuts_out(room: Room, context: BrowserContext) -> None:

@@ -1,4 +1,4 @@
-"""A real Chromium in front of the stand-in server."""
+"""A real Chromium, and a real Firefox, in front of the stand-in server."""
 
 from __future__ import annotations
 
@@ -113,6 +113,8 @@ def enter(browser: Any, server: Server) -> Iterator[Callable[..., Tab]]:
     def open_tab(
         cards: list[dict[str, Any]], *, desk: dict[str, Any] | None = None, cuttable: bool = False, **options: Any
     ) -> Tab:
+        if browser.browser_type.name == "firefox" and {"has_touch", "color_scheme"} & options.keys():
+            pytest.skip("its driver has no fingers, and changes no colour scheme")
         name = f"rater-{len(server.standin.desks)}"
         server.standin.desks[name] = Desk(cards=cards, **(desk or {}))
         tabs.append(Tab(browser, server.address, server.standin.desks[name], name, options, cuttable=cuttable))

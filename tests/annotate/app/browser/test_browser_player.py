@@ -225,6 +225,21 @@ def test_speed_and_loop(proxies: dict[str, Any], enter: Enter) -> None:
     tab.wait("clock.playing")
 
 
+def test_where_a_clip_begins_anew_its_frames_do_too(proxies: dict[str, Any], enter: Enter) -> None:
+    """And wherever it is paused, the number is that of the picture."""
+    tab = enter([pair(proxies)])
+    tab.wait_for_card(0)
+    tab.page.evaluate(READ)
+    tab.wait("clock.watched.plays > 1.2 && clock.frame < 20")
+    for _ in range(4):
+        tab.press(" ")
+        tab.wait("!clock.playing && clock.wanted === null && !clock.chasing")
+        assert set(tab.page.evaluate("readBars(0.5)")) == {tab.ask("clock.frame")}
+        tab.press(" ")
+        tab.wait("clock.playing && clock.watched.last")
+    assert tab.ask("clock.watched.plays") < 10
+
+
 def test_a_clip_that_was_not_shown_is_not_counted(proxies: dict[str, Any], enter: Enter) -> None:
     """A jump over frames leaves them unseen."""
     tab = enter([pair(proxies, must_watch=True)])

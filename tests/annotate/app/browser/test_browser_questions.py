@@ -214,7 +214,10 @@ def test_the_words_of_a_task_are_quoted_and_can_be_selected(proxies: dict[str, A
     assert quote.text_content() == words
     assert '"' in quote.evaluate("(one) => getComputedStyle(one, '::before').content")
     box = quote.bounding_box()
-    tab.page.mouse.click(box["x"] + 60, box["y"] + 12, click_count=3)
+    tab.page.mouse.move(box["x"] + 40, box["y"] + 12)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] - 20, box["y"] + 12, steps=5)
+    tab.page.mouse.up()
     assert "red canoe" in tab.page.evaluate("String(getSelection())")
     tab.press("1")
     tab.wait_for_card(1)

@@ -5,6 +5,8 @@ import { Watched } from "./watched.js";
 const SPEEDS = [0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 const SLOW = [1, 0.5, 0.25];
 const STEP_MS = 300;
+/* Firefox leaves out a fifth of the frames that it shows, says others ten too early, and counts on where a clip begins anew. */
+const CALLS_BACK = "requestVideoFrameCallback" in HTMLVideoElement.prototype && !CSS.supports("-moz-appearance", "none");
 
 /** Events: `frame` (another picture on the stage), `state` (playing, speed or loop changed, or a frame sought is there). */
 export class Clock extends EventTarget {
@@ -20,7 +22,7 @@ export class Clock extends EventTarget {
 
   /** Whether the browser says which frame it presents; a still picture needs nobody to say so. */
   get byCallback() {
-    return !this.media?.video || typeof this.media.video.requestVideoFrameCallback === "function";
+    return !this.media?.video || CALLS_BACK;
   }
 
   /** Seconds since the beginning of the frame shown. */
@@ -71,6 +73,7 @@ export class Clock extends EventTarget {
   }
 
   pause() {
+    if (this.playing && !this.byCallback) this.seek(this.frame); // what is shown may be the frame beside it
     this.media?.video?.pause();
     this.watched?.interrupt();
   }
@@ -119,7 +122,7 @@ export class Clock extends EventTarget {
 
   /** Every frame that the browser presents is copied to the stage once; players draw from there. */
   #arm(media) {
-    if (typeof media.video.requestVideoFrameCallback !== "function") return this.#poll(media);
+    if (!CALLS_BACK) return this.#poll(media);
     media.video.requestVideoFrameCallback((now, facts) => {
       if (this.media !== media) return;
       this.#present(media, Math.round(facts.mediaTime * media.fps), now);
@@ -127,12 +130,12 @@ export class Clock extends EventTarget {
     });
   }
 
-  /** Browsers without frame callbacks: look at every repaint whether the time has moved on to another frame. */
+  /** Browsers without frame callbacks: copy what plays at every repaint; their time says its frame but for one, as it lags by half. */
   #poll(media) {
     const look = (now) => {
       if (this.media !== media) return;
-      const frame = Math.floor(media.video.currentTime * media.fps + 0.001);
-      if (!media.video.seeking && (frame !== this.frame || this.arrived)) this.#present(media, frame, now);
+      const frame = Math.floor(media.video.currentTime * media.fps + (this.playing ? 0.5 : 0.001));
+      if (!media.video.seeking && (this.playing || frame !== this.frame || this.arrived)) this.#present(media, frame, now);
       requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -162,10 +165,7 @@ export class Clock extends EventTarget {
 
   /** The middle of a frame's time is inside it, however times are rounded. No callback comes where nothing changes. */
   async #goTo(media, target) {
-    const waited = new Promise((resolve) => {
-      this.arrived = resolve;
-      setTimeout(resolve, STEP_MS);
-    });
+    const waited = new Promise((resolve) => { this.arrived = resolve; setTimeout(resolve, STEP_MS); });
     media.video.currentTime = (target + 0.5) / media.fps;
     await waited;
     this.arrived = null;

@@ -15,7 +15,8 @@ export class Watched {
   present(frame, now, { playing, speed }) {
     if (playing && this.last) this.#advance(frame, now, speed);
     this.#mark(frame);
-    this.last = playing ? { frame, now } : null;
+    if (!playing) this.last = null;
+    else if (this.last?.frame !== frame) this.last = { frame, now };
   }
 
   /** What comes next does not continue what was shown: a seek, a pause, a hidden tab. */
@@ -55,8 +56,7 @@ export class Watched {
   }
 
   #mark(frame) {
-    if (this.seen[frame]) return;
+    this.count += 1 - this.seen[frame];
     this.seen[frame] = 1;
-    this.count += 1;
   }
 }
