@@ -24,7 +24,7 @@ from inpaintbench.eval.passes.i3d_clip import (
 )
 from inpaintbench.models import boxes
 from inpaintbench.models.boxes import Box, Plan, Size, Span
-from inpaintbench.models.i3d import BatchNorm, Block, I3d, Tensor, as_pictures, i3d, padded
+from inpaintbench.models.i3d import BatchNorm, Block, I3d, Tensor, i3d, padded
 from inpaintbench.models.torch_networks import batch_bytes, few_shapes, resident, running, torch
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
@@ -279,9 +279,8 @@ class WindowStem:
         crop = torch().stack([video[frames, rows.begin : rows.end, columns.begin : columns.end] for video in videos])
         x = padded(self._pixels.tensor(crop), ((0, 0), *plan.border[1:]))
         x = padded(x, ((0, 0), *plan.zeros[0][1:]))  # [videos, 3, taps, h, w]; each axis has one or the other
-        weight = self._first.weight[:, :, taps.begin : taps.end].flatten(1, 2)
-        pictures = as_pictures(x.flatten(1, 2)[:, :, None])
-        return torch().nn.functional.conv2d(pictures, weight, stride=self._first.reach.stride[1:])
+        weight = self._first.weight[:, :, taps.begin : taps.end]
+        return torch().nn.functional.conv3d(x, weight, stride=self._first.reach.stride)[:, :, 0]
 
     def _finished(self, parts: Sequence[Tensor], plan: Plan) -> Tensor:
         """Return what follows the convolution, ``[videos, C, 1, h, w]``."""
