@@ -9,8 +9,9 @@ STUDY/
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from inpaintbench.annotate import languages
 from inpaintbench.annotate.crowd import Codes, Crowd, Link, Qualify, Strict
 from inpaintbench.annotate.questions import QUESTIONS
 from inpaintbench.annotate.questions.base import Form, Question
@@ -195,6 +197,30 @@ class Media(Strict):
     """So long a signed address holds."""
 
 
+class Asked(Strict):
+    """A question's texts in another language."""
+
+    title: str = ""
+    instruction: str = ""
+
+
+class Spoken(Strict):
+    """The study's texts in another language."""
+
+    title: str = ""
+    welcome: str = ""
+    consent: str = ""
+    """File, as that of ``[crowd]``."""
+    consent_text: str = ""
+    questions: dict[str, Asked] = Field(default_factory=dict)
+    """Label of the question -> its texts."""
+    words: dict[str, str] = Field(default_factory=dict)
+    """Other texts as they stand in English -> in this language: parts and answers of a question of one's own, what explains
+    practice, prompts."""
+    page: str = ""
+    """File with the words of the page, in a language in which the program has none."""
+
+
 class StudyFile(Strict):
     """``study.toml``."""
 
@@ -212,6 +238,8 @@ class StudyFile(Strict):
     screening: dict[str, RuleSpec] = Field(default_factory=dict)
     """Screening rule -> its constants: whose answers are proposed to count for nothing."""
     stop: StopRule = StopRule()
+    languages: dict[str, Spoken] = Field(default_factory=dict)
+    """Language, such as ``de``, besides English -> the texts in it."""
     lease_minutes: float = Field(20, gt=0, le=7 * 24 * 60)
     """So long a task that was handed out waits for its answer before others get it; a week at most."""
 
@@ -358,11 +386,56 @@ class Study:
         """Label -> what the study file says of the question."""
         return {spec.label: spec for spec in self.file.questions}
 
+    @cached_property
+    def spoken(self) -> dict[str, languages.Speech]:
+        """Languages that raters may see: those in which no text of a page would be missing. English is always one."""
+        offered = {name: languages.Speech(name, self.words_in(name)) for name in self.file.languages}
+        whole = {name: speech for name, speech in offered.items() if not self.unsaid(speech)}
+        return {languages.ENGLISH: languages.Speech(), **whole}
+
+    def words_in(self, language: str) -> languages.Words:
+        """English text -> that of a language: the page's and the study's own."""
+        spoken, crowd, none = self.file.languages[language], self.file.crowd, Asked()
+        own = [(self.file.title, spoken.title), (self.file.welcome, spoken.welcome)]
+        own += [(crowd.consent_text, spoken.consent_text)] if crowd is not None else []
+        for spec in self.file.questions:
+            asked = spoken.questions.get(spec.label, none)
+            own += [(spec.title, asked.title), (spec.instruction, asked.instruction)]
+        texts = {english: text for english, text in own if english and text.strip()}
+        return {**languages.words_of(language), **spoken.words, **texts}
+
+    def unsaid(self, speech: languages.Speech) -> str:
+        """A text of the study or of the page that a language lacks, or has without the values in it; empty where it has all."""
+        texts = [self.file.title, self.file.welcome, *languages.words_of(languages.shipped()[0])]
+        texts += [self.file.crowd.consent_text] if self.file.crowd is not None else []
+        for task in {task.question: task for task in self.tasks}.values():
+            form = self.form(task)
+            texts += [form.title, form.instruction]
+            for part in form.parts:
+                texts += [part.prompt, *(option.label for option in part.options)]
+        texts += [task.why for task in self.tasks]
+        # Letters of candidates and shares in per cent are the same in all.
+        said = {text: speech.words.get(text, "") for text in texts if re.search(r"[^\W\d_]{2}", text)}
+        missing = (text for text, own in said.items() if not own or languages.places(own) != languages.places(text))
+        return next(missing, "")
+
     def form(self, task: StudyTask) -> Form:
         """Form of ``task``, with the study's own words."""
         spec = self.spec_of[task.question]
         form = self.question_of[task.question].form(candidates=len(task.candidates))
         return Form(spec.title or form.title, spec.instruction or form.instruction, form.parts)
+
+
+def missing_words(study: Study) -> Iterator[str]:
+    """What the languages of a study lack, a sentence each."""
+    for language in sorted(set(study.file.languages) - set(study.spoken)):
+        lacking = study.unsaid(languages.Speech(language, study.words_in(language)))
+        shown, known = " ".join(lacking.split())[:80], languages.shipped()
+        if language not in known and lacking in languages.words_of(known[0]):
+            offered = f"it comes in {', '.join(known)}; name a file with the others in page"
+            yield f"languages.{language}: the page has no words for {shown!r}; {offered}"
+        else:
+            yield f"languages.{language} has nothing for {shown!r}, and nobody is shown pages half in English; give all texts"
 
 
 def build_question(spec: QuestionSpec) -> Question:
@@ -408,7 +481,10 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
         fault = min(error.errors(), key=lambda error: error["type"] != "extra_forbidden")
         place, message = list(fault["loc"]), fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
-            models = (StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Media, Crowd, Codes, Link, Qualify)
+            models = (
+                StudyFile, Subjects, QuestionSpec, Checks, StopRule, Show, Viewing, Media, Spoken, Asked, Crowd, Codes, Link,
+                Qualify,
+            )  # fmt: skip
             known = dict.fromkeys(name for model in models for name in model.model_fields)
             message = unknown_name("field", str(place.pop()), known)
         raise InputError(f"{where}: {_place(place)}: {message}" if place else f"{where}: {message}") from error
@@ -417,13 +493,21 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
     placed = {"workspace": _below(folder, subjects.workspace), "dataset": _below(folder, subjects.dataset), "runs": runs}
     subjects = subjects.model_copy(update=placed)
     checks = checks.model_copy(update={"gold": _below(folder, checks.gold)})
+
+    def text_of(field: str, path: str) -> str:
+        try:
+            return read_text(folder / path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{where}: {field} {path!r} cannot be read: {error}") from error
+
+    spoken = {}
+    for language, one in file.languages.items():
+        said = text_of(f"languages.{language}.consent", one.consent) if one.consent else one.consent_text
+        page = languages.parsed(text_of(f"languages.{language}.page", one.page), where=one.page) if one.page else {}
+        told = {"consent": "", "consent_text": said, "words": {**page, **one.words}, "page": ""}
+        spoken[language.lower()] = one.model_copy(update=told)
     if crowd is not None:
-        text = crowd.consent_text
-        if crowd.consent:
-            try:
-                text = read_text(folder / crowd.consent)
-            except (OSError, UnicodeDecodeError) as error:
-                raise InputError(f"{where}: crowd.consent {crowd.consent!r} cannot be read: {error}") from error
+        text = text_of("crowd.consent", crowd.consent) if crowd.consent else crowd.consent_text
         if not text.strip():
             raise InputError(f"{where}: crowd: strangers read first what they consent to; name its file in crowd.consent")
         others = tuple(str(_below(folder, other)) for other in crowd.exclude_studies)
@@ -435,7 +519,7 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
         keys = crowd.keys if "://" in crowd.keys else _below(folder, crowd.keys)
         told = {"consent": "", "consent_text": text, "exclude_studies": others, "qualify": qualify, "keys": keys}
         crowd = crowd.model_copy(update=told)
-    return file.model_copy(update={"subjects": subjects, "checks": checks, "crowd": crowd})
+    return file.model_copy(update={"subjects": subjects, "checks": checks, "crowd": crowd, "languages": spoken})
 
 
 def _place(parts: Sequence[str | int]) -> str:

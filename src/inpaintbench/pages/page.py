@@ -56,6 +56,7 @@ def _environment() -> Environment:
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
                  "along", "breakable", "css_class", "method_class"):  # fmt: skip
         environment.filters[name] = getattr(words, name)
+    environment.globals["_"] = lambda text: text  # pages that are in other languages bring another one
     environment.filters |= {"json": as_json, "latex": latex, "comma_separated": comma_separated, "packed": packed}
     return environment
 

@@ -83,7 +83,7 @@ def test_a_stranger_comes_agrees_practises_works_and_returns_with_the_code(hall:
     press(page, "keep")
     page.get_by_text("That is right.").wait_for()
     page.get_by_text("Nothing is wrong with it.").wait_for()
-    page.get_by_text("Now comes a test of 2 tasks, without comments.").wait_for()
+    page.get_by_text("Now comes a test, without comments. Its tasks: 2").wait_for()
     page.keyboard.press("Enter")
     page.get_by_text("Test: 0 / 2").wait_for()
     for number in range(5):

@@ -222,6 +222,7 @@ _GRADIO_FILES = r"(?:assets/[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+|theme\.css|stati
 RULES = (
     Rule("GET", r"/", Who.PERSON, "page", of_gradio=True),
     Rule("GET", rf"/{_GRADIO_FILES}", Who.PERSON, "file", of_gradio=True),
+    Rule("GET", r"/rater\.html", Who.PERSON, "file"),
     Rule("POST", r"/api/(?:work|answers|skips|undos|steps)", Who.RATER, "api"),
     Rule("GET", r"/media/[0-9a-f]{32}\.(?:mp4|png)", Who.PERSON, "file"),
     Rule("GET", r"/static/(?:player/)?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+", Who.PERSON, "file"),

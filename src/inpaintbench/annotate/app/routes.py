@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -31,6 +31,7 @@ from inpaintbench.annotate.desk.desk import Refused
 from inpaintbench.annotate.journal import is_storable, texts_of
 from inpaintbench.annotate.journal.accounts import SESSION_SECONDS
 from inpaintbench.annotate.journal.database import JournalUnavailable
+from inpaintbench.annotate.languages import SPEECH, Said, Speech
 from inpaintbench.annotate.study import PROXIES, Study
 from inpaintbench.errors import InputError
 from inpaintbench.pages import render
@@ -47,16 +48,24 @@ UNAVAILABLE = "the journal does not answer right now, nothing was stored; try ag
 
 
 def refusal(status: int, sentence: str, *, as_page: bool) -> Response:
-    """One sentence, as JSON for programs or as a page for people."""
+    """One sentence, as JSON for the page and programs or as a page for people."""
+    speech = SPEECH.get()
     if not as_page:
-        return JSONResponse({"error": sentence}, status_code=status)
-    return sentence_page(f"Sorry ({status})", sentence[:1].upper() + sentence[1:] + ".", status=status)
+        otherwise = Said("This did not work ({status}). Please load the page again.", status=status)
+        return JSONResponse({"error": speech(sentence if speech.knows(sentence) else otherwise)}, status_code=status)
+    # Translations are whole sentences.
+    whole = sentence if speech.words.get(sentence) else sentence[:1].upper() + sentence[1:] + "."
+    return sentence_page(Said("Sorry ({status})", status=status), whole, status=status)
 
 
 def sentence_page(title: str, sentence: str = "", *, status: int = 200, form: bool = False) -> Response:
-    """A page without Gradio's components: a title and a sentence; with ``form`` name and password to log in with."""
-    tokens = Markup(asset(TOKENS))
-    html = render("annotate/app/sentence.html", title=title, sentence=sentence, form=form, tokens=tokens)
+    """A page without Gradio's components: a title and a sentence; with ``form`` name and password to log in with.
+
+    In English where the language of whoever asks lacks either.
+    """
+    tokens, speech = Markup(asset(TOKENS)), SPEECH.get()
+    speech = speech if all(map(speech.knows, filter(None, (title, sentence)))) else Speech()
+    html = render("annotate/app/sentence.html", title=title, sentence=sentence, form=form, tokens=tokens, _=speech)
     return HTMLResponse(html, status_code=status)
 
 
@@ -65,9 +74,24 @@ STATIC = Path(__file__).parent / "static"
 # Where the app serves the player's own, below those of the page.
 PLAYER_MODULES = "/static/player"
 # The player's component comes after the box, and moves into it. No `${value}`: Gradio would draw the page anew with every value.
-HTML = f"{render('annotate/app/rater.html')}@children"
+HTML = '<div id="rater-page"></div>@children'
 CSS = player.BASICS
-JS_ON_LOAD = """import("/static/rater.js").then((page) => page.start(element));"""
+JS_ON_LOAD = """
+const markup = fetch("/rater.html").then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.status))));
+Promise.all([import("/static/rater.js"), markup]).then(([page, text]) => page.start(element, text));
+"""
+
+
+def rater_markup(speech: Speech) -> str:
+    """What the rater's page consists of, in a language."""
+
+    def say(text: str) -> Markup:
+        own = str(text if isinstance(text, Markup) else escape(speech(text)))
+        return Markup(re.sub(r"\{([a-z]+)\}", r'<span data-text="\1"></span>', own))
+
+    return render("annotate/app/rater.html", _=say)
+
+
 HEAD = render(
     "annotate/app/rater_head.html",
     colours=Markup(asset(TOKENS) + asset("pages/static/player/colours.css")),
@@ -117,11 +141,12 @@ def rater_api(
             fields = json_object(body)
             if isinstance(seen := fields.get("seen"), dict):
                 seen.setdefault("browser", browser_of(agent))
+                seen["language"] = SPEECH.get().language
             with agreeing(rater_id, client) if fields.get("step") == "consent" else nullcontext():
                 reply = taken[path](rater_id, fields)
             if reply.get("work", reply)["status"] == "ended":
                 ended(rater_id, fields.get("step") == "withdraw")
-            return JSONResponse(reply)
+            return JSONResponse(SPEECH.get().all(reply))
         except (Refused, InputError, JournalUnavailable) as error:
             return told(error, as_page=False)
         except Exception:
@@ -132,7 +157,7 @@ def rater_api(
 
 
 def file_routes(study: Study, folder: Path, *, desk: Desk, where: Callable[[str], str] | None = None) -> APIRouter:
-    """``GET /media/<proxy>``, ``/static/<file>``, ``/favicon.ico`` and the way to ``/admin/``.
+    """``GET /media/<proxy>``, ``/static/<file>``, ``/rater.html``, ``/favicon.ico`` and the way to ``/admin/``.
 
     Args:
         study: whose proxies are served, and nothing else of its folder.
@@ -142,6 +167,7 @@ def file_routes(study: Study, folder: Path, *, desk: Desk, where: Callable[[str]
     """
     router = APIRouter()
     page_files = static_files()
+    markup = {language: rater_markup(speech) for language, speech in study.spoken.items()}
     proxy_of = {name: proxy.name for proxy in study.proxies.values() for name in (proxy.name, proxy.light)}
 
     @router.get("/media/{name}")
@@ -171,6 +197,10 @@ def file_routes(study: Study, folder: Path, *, desk: Desk, where: Callable[[str]
     @router.get("/static/player/{name}")
     def static_of_player(name: str, request: Request) -> Response:
         return static(f"player/{name}", request)
+
+    @router.get("/rater.html")
+    def rater() -> Response:
+        return HTMLResponse(markup[SPEECH.get().language])
 
     @router.get("/favicon.ico")
     def icon() -> Response:
@@ -233,7 +263,7 @@ def told(error: Exception, *, as_page: bool) -> Response:
         response = refusal(503, UNAVAILABLE, as_page=as_page)
         response.headers["Retry-After"] = "1"
         return response
-    return refusal(error.status if isinstance(error, Refused) else 400, str(error), as_page=as_page)
+    return refusal(*((error.status, error.said) if isinstance(error, Refused) else (400, str(error))), as_page=as_page)
 
 
 COOKIE = "inpaintbench_session"

@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 
+from inpaintbench.annotate import languages
 from inpaintbench.annotate.app import allowed
 from inpaintbench.annotate.app.routes import UNAVAILABLE, RaterApi, refusal, token_of
 from inpaintbench.annotate.journal.database import JournalUnavailable
@@ -53,8 +55,9 @@ class Gate:
 
     def __init__(
         self, app: App, *, api: RaterApi, people: People, study_id: str, origins: allowed.Origins, limits: allowed.Limits,
-        forwarded: allowed.Forwarded, delivery: allowed.Delivery,
+        forwarded: allowed.Forwarded, delivery: allowed.Delivery, spoken: Mapping[str, languages.Speech],
     ) -> None:  # fmt: skip
+        self._spoken = spoken
         self._app, self._api, self._people, self._study_id = app, api, people, study_id
         self._origins, self._limits, self._forwarded, self._delivery = origins, limits, forwarded, delivery
         self._buckets = {"answers": allowed.Buckets(limits.answers), "files": allowed.Buckets(limits.files)}
@@ -77,6 +80,7 @@ class Gate:
         response: Response | None = None
         try:
             headers = Headers(scope=scope)
+            languages.SPEECH.set(self._spoken[languages.best(headers.get("accept-language", ""), self._spoken)])
             peer = scope["client"][0] if scope.get("client") else ""
             origin = self._origin(scope, headers, scheme=self._forwarded.scheme(headers, peer=peer, scheme=scope["scheme"]))
             rule = self._rule(scope)
@@ -99,9 +103,9 @@ class Gate:
             return
         send = allowed.guarded(send, rule, delivery=self._delivery)
         if response is None and rule is not None and rule.who is allowed.Who.RATER and person is not None:
-            loop = asyncio.get_running_loop()
-            agent = headers.get("user-agent", "")
-            response = await loop.run_in_executor(self._desk, self._api, scope["path"], person.rater_id, body, agent, client)
+            loop, agent = asyncio.get_running_loop(), headers.get("user-agent", "")
+            asked = (scope["path"], person.rater_id, body, agent, client)
+            response = await loop.run_in_executor(self._desk, copy_context().run, self._api, *asked)
         if response is not None:
             await response(scope, receive, send)
             return

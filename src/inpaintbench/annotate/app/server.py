@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 # Of all strangers together: each arrival is a transaction.
 _ARRIVALS = Rate(50, 200)
+_PREVIEW = "Accept the task to begin."
 _TAKEN = (
     "somebody else came with this session of the platform before; open the study from the platform's own page, or write to "
     "whoever runs the study"
@@ -101,7 +102,7 @@ def arrival_routes(
         try:
             given = identifiers(request.url.query, platform, mturk=crowd.platform == "mturk")
             if given is None:
-                return sentence_page(study.file.title, study.file.welcome or "Accept the task to begin.")
+                return sentence_page(study.file.title, study.file.welcome or _PREVIEW)
             if crowd.signed:
                 check_link(request, given, platform, keys)
             if crowd.study_id and given.get("study") != crowd.study_id:
@@ -279,7 +280,7 @@ def make_app(
     api = rater_api(desk, ended=ended, agreeing=agreeing if limited else lambda *_: nullcontext())
     return Gate(
         app, api=api, people=people, study_id=study.study_id, origins=origins, limits=limits,
-        forwarded=forwarded or Forwarded(), delivery=delivery,
+        forwarded=forwarded or Forwarded(), delivery=delivery, spoken=study.spoken,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from inpaintbench.annotate.languages import Said
 from inpaintbench.annotate.questions.base import TEXT_LIMIT
 from inpaintbench.annotate.records import Lease, SuggestionShown, Vote
 from inpaintbench.annotate.study import PATCHED, Proxy, Study, StudyTask, Tile
@@ -46,7 +47,8 @@ class Refused(InpaintBenchError):
     """A request that is not carried out; ``status`` is its HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…")
+        self.said = message if len(message) <= _LONGEST_MESSAGE else message[: _LONGEST_MESSAGE - 1] + "…"
+        super().__init__(self.said)
         self.status = status
         """400 malformed, 403 of another rater, 404 unknown, 409 settled by another submission, 423 paused."""
 
@@ -87,6 +89,8 @@ class SentSeen(_Message):
     """Whether the browser says which frame it presents, or is asked at every repaint."""
     quality: Literal["full", "light"] | None = None
     """Which of the two encodings was shown; None where the client does not say it."""
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,35}$")] | None = None
+    """In which the page was; as the server knows, never the client."""
 
 
 class SentAnswer(Sent):
@@ -225,9 +229,9 @@ def progress(answered: int, to_come: int, pace: float | None, undoable: str | No
 
 def pace_words(pace: float, to_come: int) -> str:
     """Seconds a task, and how long the others will take: ``7.2 s each, about 11 min left``."""
-    left = pace * to_come
+    left, each = pace * to_come, number(pace, digits=2)
     about = f"{max(10, round(left, -1)):.0f} s" if left < _MINUTES_FROM_SECONDS else duration(left)
-    return f"{number(pace, digits=2)} s each" + (f", about {about} left" if to_come else "")
+    return Said("{each} s each, about {about} left", each=each, about=about) if to_come else Said("{each} s each", each=each)
 
 
 def outline_of(proxy: Proxy) -> dict[str, int] | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from inpaintbench.annotate.desk.state import BROKEN, State
 from inpaintbench.annotate.desk.submissions import ANSWER, COUNTED, UNDONE
+from inpaintbench.annotate.languages import Said
 from inpaintbench.annotate.records import Event, Lease, Proportion
 from inpaintbench.types import item_rng
 
@@ -317,8 +318,11 @@ def why_done(state: State, settled: frozenset[str]) -> str:
     if not settled:
         return "Every task has the answers that the study asked for."
     if len(settled) == len(state.study.spec_of):
-        return f"The order of the candidates is settled at {level:.0%}."
-    return f"The order of the candidates is settled at {level:.0%} where people compare, and everything else has its answers."
+        return Said("The order of the candidates is settled at {level}.", level=f"{level:.0%}")
+    return Said(
+        "The order of the candidates is settled at {level} where people compare, and everything else has its answers.",
+        level=f"{level:.0%}",
+    )
 
 
 def _question(state: State, coverage: Coverage, label: str, *, settled: frozenset[str]) -> dict[str, Any]:

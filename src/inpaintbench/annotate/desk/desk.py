@@ -18,6 +18,7 @@ from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip
 from inpaintbench.annotate.desk.coverage import is_done, overview, why_done
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
+from inpaintbench.annotate.languages import Said
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.records import STUDY, WITHDREW, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote
 from inpaintbench.annotate.screening.base import stated_rules
@@ -373,7 +374,7 @@ class Desk:
             if not queue and awaited - live.state.rater(rater_id).had:
                 status, message = "waiting", _WAITING
             elif not queue:
-                complete = f"Thank you, the study is complete. {why_done(live.state, live.settled)}"
+                complete = Said("Thank you, the study is complete. {why}", why=why_done(live.state, live.settled))
                 status, message = "done", _NOTHING_LEFT if awaited else complete
         record = live.state.rater(rater_id)
         return self._reply(rater_id, status, message, queue, cards.progress(record.answered, to_come, record.pace(), undoable))
@@ -428,7 +429,7 @@ class Desk:
             assert visit.outcome is not None
             exclusion, said = self._live.state.excluded(rater_id), FAREWELLS[visit.outcome]
             if exclusion is not None and exclusion.by == "rater" and visit.outcome != "withdrawn":
-                said += " You have withdrawn: your answers are not used."
+                said = Said("{said} You have withdrawn: your answers are not used.", said=said)
             about |= {"outcome": visit.outcome, "text": said, **self._way_back(rater_id, visit.outcome)}
         progress = cards.progress(record.answered, left, record.pace(), undoable)
         return self._reply(rater_id, status, "", queue, progress, crowd=about)
@@ -472,10 +473,11 @@ class Desk:
         task, known = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
         frames = self._study.proxies[task.proxy].frames
         if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
-            raise Refused(400, f"Please watch the whole clip first: {sent.watched_frames} of {frames} frames were shown.")
+            shown = {"seen": sent.watched_frames, "frames": frames}
+            raise Refused(400, Said("Please watch the whole clip first: {seen} of {frames} frames were shown.", **shown))
         viewing = self._study.file.viewing
         if sent.seen is not None and (sent.seen.width < viewing.least_width or sent.seen.scale < viewing.least_scale):
-            raise Refused(400, f"The pictures were too small to judge: {sent.seen.width} pixels wide.")
+            raise Refused(400, Said("The pictures were too small to judge: {width} pixels wide.", width=sent.seen.width))
         try:
             given = checked(self._study.form(task), sent.given)
             choice = self._study.question_of[task.question].choice(given, shown=lease.shown)

@@ -126,7 +126,7 @@ def _by_label(videos: Videos, original: str | None) -> dict[str, Path]:
 
 # Folder of the scripts, where they are plain files.
 STATIC = Path(str(files("inpaintbench") / "pages/static/player"))
-_BOX = str(render("annotate/player/box.html"))
+_BOX, _PLAIN_BOX = (str(render("annotate/player/box.html", alone=alone)) for alone in (True, False))
 # Inside the component's own element, where Gradio puts a component's styles; colours of a page of ours or of Gradio's theme.
 _COLOURS = "\n".join(asset(path) for path in (TOKENS, "pages/static/player/colours.css")).replace(":root", "&")
 _THEME = "& { color-scheme: light; } .dark & { color-scheme: dark; } [data-theme] & { color-scheme: inherit; }"
@@ -194,7 +194,8 @@ try:
             choose: a name can be clicked, or chosen by its digit.
             height: of the component, pixels.
             modules: address of the folder with the component's scripts; Gradio serves them unless the app does so itself.
-            keys: it listens to the keyboard while the pointer or the focus is in it. Without, the page's own script drives it.
+            keys: it listens to the keyboard while the pointer or the focus is in it. Without, the page's own script makes and drives
+                it, with a bar that the page has.
             others: of ``gr.HTML``, such as ``elem_id``, ``label`` and ``scale``.
         """
 
@@ -216,7 +217,7 @@ try:
                 gr.set_static_paths(STATIC)
                 modules = f"gradio_api/file={STATIC}"
             super().__init__(
-                value, html_template=_BOX, css_template=_CSS + (_ALONE if keys else ""), js_on_load=_JS_ON_LOAD, head=_HEAD,
+                value, html_template=_BOX if keys else _PLAIN_BOX, css_template=_CSS + (_ALONE if keys else ""), js_on_load=_JS_ON_LOAD, head=_HEAD,
                 apply_default_css=False, choose=choose, height=height, modules=modules, keys=keys, **others,
             )  # fmt: skip
 

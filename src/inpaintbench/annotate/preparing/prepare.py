@@ -117,6 +117,8 @@ def prepare(
         )  # fmt: skip
         for fault in () if file.crowd is None else crowds.faults(study, file.crowd):
             raise InputError(fault)
+        for fault in studies.missing_words(study):
+            raise InputError(fault)
         before = studies.load(target).study_id if answers_of is not None and (target / MANIFEST).exists() else study.study_id
         if answers_of is not None and before != study.study_id and (answers := answers_of(before)):
             raise InputError(

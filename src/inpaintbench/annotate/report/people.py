@@ -153,7 +153,8 @@ def _seconds(seconds: np.ndarray[Any, np.dtype[np.float64]]) -> Panel:
 
 _NUMBERS = ("width", "scale", "pixel_ratio", "zoom", "hidden_seconds", "dropped_frames")
 _YES_OR_NO = ("full_screen", "portrait")
-_WORDS = ("browser", "frame_source", "quality")
+# What answers that do not say it were given in.
+_WORDS = {"browser": "other", "frame_source": "poll", "quality": "full", "language": "en"}
 _COMPARED: Mapping[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt, "=": operator.eq,
 }  # fmt: skip
@@ -194,8 +195,7 @@ def condition(text: str) -> Callable[[Vote], bool]:
     if name in _YES_OR_NO:
         return lambda vote: vote.seen is not None and vote.seen[name] == (said == "yes")
     # Chrome, or Chrome 130.
-    # Older answers do not say which encoding they were given for: there was one.
-    return lambda vote: vote.seen is not None and said in ((is_so := vote.seen.get(name) or "full"), is_so.split()[0])
+    return lambda vote: vote.seen is not None and said in ((is_so := vote.seen.get(name) or _WORDS[name]), is_so.split()[0])
 
 
 def seen_so(standing: Standing, conditions: Sequence[str]) -> Standing:
@@ -228,12 +228,26 @@ def viewing_parts(material: Material) -> tuple[object, ...]:
         problems = Counter({words: sum(map(holds, seen)) for words, holds in _PROBLEMS})
         browsers = Counter(str(one["browser"]).split()[0] for one in seen)
         parts += [_table("Problem", problems, len(seen)), _table("Browser", browsers, len(seen))]
+        if material.study.file.languages:
+            parts.append(_languages(material))
         widths, scales = [one["width"] for one in seen], [one["scale"] for one in seen]
         scaled = span(number(min(scales), 2), number(max(scales), 2))
         sizes = f"Smallest pictures: {min(widths)} CSS pixels wide, median {median(widths):.0f}; "
         sizes += f"{scaled} pixels of the screen for each of the proxy. "
     told = f"Told with {len(seen):,} of {count(len(material.votes), 'answer')}. "
     return (*parts, f"{sizes}{told}A report of some of them: `annotate report --seen width>=200`.")
+
+
+def _languages(material: Material) -> Table:
+    """People and answers a language; who changed theirs is counted in each."""
+    seen = [(str(vote.seen.get("language") or "en"), vote.rater_id) for vote in material.votes if vote.seen is not None]
+    people = Counter(language for language, _ in set(seen))
+    rows = [
+        Row((Cell(language), Cell(f"{people[language]:,}"), Cell(f"{n:,}")))
+        for language, n in Counter(language for language, _ in seen).most_common()
+    ]
+    columns = (Column("Language"), Column("Raters", numeric=True), Column("Answers", numeric=True))
+    return Table(columns, tuple(rows), label="Language")
 
 
 def _table(heading: str, counted: Counter[str], of: int) -> Table:

@@ -89,7 +89,7 @@ class Tab:
 
     def waiting(self, count: int) -> None:
         """Until the page says how many answers wait for the network."""
-        said = self.page.get_by_text(f"{count} answer{'s' if count > 1 else ''} waiting for the network")
+        said = self.page.get_by_text(f"Answers waiting for the network: {count}")
         try:
             said.wait_for()
         except Exception as error:

@@ -18,6 +18,7 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Redirect
 from inpaintbench.annotate.app import routes as pages
 from inpaintbench.annotate.app.allowed import page_policy
 from inpaintbench.annotate.desk.cards import SKIP_REASONS
+from inpaintbench.annotate.languages import Speech, best, shipped, words_of
 from inpaintbench.annotate.player import STATIC as PLAYER_STATIC
 from inpaintbench.annotate.player import ComparisonPlayer
 
@@ -165,6 +166,11 @@ class Standin:
         @app.get("/")
         def page() -> Response:
             return HTMLResponse(PAGE, headers={"Content-Security-Policy": page_policy(PAGE.encode())})
+
+        @app.get("/rater.html")
+        def markup(request: Request) -> Response:
+            language = best(request.headers.get("accept-language", ""), shipped())
+            return HTMLResponse(pages.rater_markup(Speech(language, words_of(language))))
 
         @app.get("/join/{name}")
         def join(name: str) -> Response:

@@ -69,7 +69,7 @@ def test_answers_wait_for_the_network_and_come_once_and_in_order(proxies: dict[s
     tab.press("3")
     tab.waiting(2)
     assert tab.page.get_by_text("There is no network").is_visible()
-    assert tab.page.get_by_text("2 answers are kept in this browser").is_visible()
+    assert tab.page.get_by_text("Answers kept in this browser, and sent once it is back: 2.").is_visible()
     assert not tab.desk.answers
     tab.context.set_offline(False)
     tab.wait_for_card(2)
@@ -100,7 +100,7 @@ def test_whoever_is_at_work_has_more_in_hand_than_the_next_task_when_the_network
         tab.wait_for_card(number)
         tab.press("1")
     tab.page.get_by_text("There is no network").wait_for()
-    tab.page.get_by_text("10 answers are kept in this browser and sent once it is back").wait_for()
+    tab.page.get_by_text("Answers kept in this browser, and sent once it is back: 10.").wait_for()
     tab.context.set_offline(False)
     tab.wait_for_card(11)
     tab.saved()

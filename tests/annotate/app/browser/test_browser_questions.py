@@ -174,7 +174,7 @@ def test_answers_open_once_every_frame_was_shown(proxies: dict[str, Any], enter:
     tab.press(" ")
     tab.page.wait_for_timeout(300)
     assert tab.ask("page.stage.form.locked")
-    assert "press space" in tab.page.inner_text("#rater-page .gate")
+    assert "Press space" in tab.page.inner_text("#rater-page .gate")
     tab.press(" ")
     tab.wait_for_card(0)
     assert tab.ask("clock.watched.count") == 45

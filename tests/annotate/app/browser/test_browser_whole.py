@@ -222,7 +222,7 @@ def test_a_dropped_network_and_a_killed_server_lose_and_double_nothing(whole: Wh
         tab.wait(media_are_there, seconds=30)
         cut()
         given += answer_some(tab, 2, after=given[-1]["lease"])
-        tab.page.get_by_text("2 answers waiting for the network").wait_for()
+        tab.page.get_by_text("Answers waiting for the network: 2").wait_for()
         assert len(whole.answers_of(given[:-2])) == len(given) - 2
         mend()
         tab.wait("page.outbox.size === 0", seconds=60)

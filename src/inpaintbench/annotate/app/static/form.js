@@ -2,7 +2,7 @@
 
 import { hasKeys } from "./input.js";
 import { button, el, keycap } from "./player/dom.js";
-import { part as template } from "./screens.js";
+import { said, part as template } from "./screens.js";
 
 const PLACE = "place-";
 
@@ -136,7 +136,7 @@ export class Form {
     const chosen = part.options.find((one) => one.value === this.given[part.name]);
     const words = this.given[`${part.name}_text`] ?? chosen.label;
     const node = template("chip", { words }, { reopen: () => this.#reopen(part) }).firstElementChild;
-    node.setAttribute("aria-label", `${part.prompt} ${words}. Change it`);
+    node.setAttribute("aria-label", said("change", { prompt: part.prompt, words }));
     node.dataset.tip = part.prompt;
     return node;
   }
@@ -166,8 +166,8 @@ export class Form {
     const chosen = mark?.value === option.value;
     const node = button({
       class: chosen ? "option marked" : "option", role: "radio", "aria-checked": String(chosen),
-      "data-value": option.value, "aria-keyshortcuts": option.key, "aria-label": hasKeys() ? `${option.label}, key ${option.key.toUpperCase()}` : option.label,
-    }, (event) => this.#take(option, event), keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, mark.tag) : null);
+      "data-value": option.value, "aria-keyshortcuts": option.key, "aria-label": hasKeys() ? said("keyed", { label: option.label, key: option.key.toUpperCase() }) : option.label,
+    }, (event) => this.#take(option, event), keycap(option.key), el("span", { class: "label" }, option.label.replace(/ %/g, "\u00a0%")), chosen && mark.tag ? el("span", { class: "tag" }, said(`tag-${mark.tag}`)) : null);
     node.style.flexGrow = Math.max(1, Math.sqrt(option.label.length / 8));
     const place = option.value.startsWith(PLACE) ? Number(option.value.slice(PLACE.length)) : null;
     node.addEventListener("pointerenter", () => this.onpoint(place));
@@ -181,7 +181,7 @@ export class Form {
     const row = template("words").firstElementChild;
     const field = row.querySelector("input");
     field.value = before;
-    field.placeholder = field.ariaLabel = `${option.label}: in a few words`;
+    field.placeholder = field.ariaLabel = said("explain", { label: option.label });
     row.addEventListener("submit", (event) => {
       event.preventDefault();
       then(field.value.trim());

@@ -5,7 +5,7 @@ const NUDGE_MS = 1200;
 export class Gate {
   constructor(root, panel, clock, onlock) {
     Object.assign(this, { panel, clock, onlock, watching: false });
-    [this.root, this.fill, this.left] = [root, root.querySelector(".fill"), root.querySelector(".seconds")];
+    [this.root, this.fill, this.left] = [root, root.querySelector(".fill"), root.querySelector("[data-text=seconds]")];
     for (const name of ["frame", "state"]) clock.addEventListener(name, () => this.watching && this.look());
   }
 

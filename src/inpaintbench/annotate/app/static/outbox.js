@@ -126,7 +126,7 @@ export class Outbox extends EventTarget {
       return;
     } else {
       this.#drop(entry);
-      this.listener.refused(entry, String(body?.error ?? `the server says ${status}`));
+      this.listener.refused(entry, String(body?.error ?? status));
     }
     this.#send();
   }

@@ -27,7 +27,6 @@ export class Question {
 
   #turn(whole = !this.root.classList.contains("whole")) {
     this.root.classList.toggle("whole", whole);
-    this.more.firstElementChild.textContent = whole ? "Show less" : "Read all";
     this.more.setAttribute("aria-expanded", String(whole));
   }
 

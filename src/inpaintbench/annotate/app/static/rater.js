@@ -3,11 +3,11 @@
 import { followInput } from "./input.js";
 import { Outbox, post } from "./outbox.js";
 import { onPress } from "./player/dom.js";
-import { playerIn } from "./player/gradio.js";
 import { listen } from "./player/keys.js";
+import { Player } from "./player/player.js";
 import { Queue } from "./queue.js";
 import { remembered } from "./remembered.js";
-import { counted, Dialog, paragraphs, part, toast } from "./screens.js";
+import { Dialog, paragraphs, part, toast } from "./screens.js";
 import { Stage } from "./stage.js";
 import { consent, ended, explained, reread, rest } from "./stranger.js";
 import { TopBar } from "./topbar.js";
@@ -150,9 +150,7 @@ class Page {
 
   /** Nothing is lost while the network or the server is gone; says which, and how much waits. */
   gone() {
-    const { size } = this.outbox;
-    const kept = size && `${counted(size, "answer")} ${size === 1 ? "is" : "are"}`;
-    return part(navigator.onLine === false ? "offline" : "gone", { kept }, { again: () => this.retry() });
+    return part(navigator.onLine === false ? "offline" : "gone", { kept: this.outbox.size }, { again: () => this.retry() });
   }
 
   retry() {
@@ -293,9 +291,13 @@ class Page {
   }
 }
 
-/** Draw the page inside its box, around the component of the player; `element` holds both. */
-export async function start(element) {
-  const page = new Page(element.querySelector("#rater-page"), await playerIn(element));
+/** Put the page's markup into its box, around the component of the player; `element` holds both. */
+export function start(element, markup) {
+  const player = element.querySelector(".comparison");
+  element.querySelector("#rater-page").outerHTML = markup;
+  const root = element.querySelector("#rater-page");
+  Object.assign(document.documentElement, { lang: root.lang, dir: root.dir });
+  const page = new Page(root, new Player(player));
   window.raterPage = { page };
   page.begin();
 }

@@ -15,8 +15,8 @@ export function part(name, texts = {}, actions = {}) {
   return made;
 }
 
-/** 1 -> "1 task", 2 -> "2 tasks". */
-export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+/** The words of a template alone. */
+export const said = (name, texts) => part(name, texts).textContent;
 
 /** Text from a file: blank lines divide paragraphs, other line ends are where its writer's line was full, but before items of a list. */
 export const paragraphs = (text) => text.split(/\n\s*\n/).filter((one) => one.trim()).map((one) => el("p", {}, one.trim().replace(/\n(?!\s*[-*•])/g, " ")));

@@ -1,7 +1,7 @@
 /* Screens of people whom a platform sent: consent, what practice says, a break, reading again, and the way back with a code. */
 
 import { el } from "./player/dom.js";
-import { counted, paragraphs, part } from "./screens.js";
+import { paragraphs, part, said } from "./screens.js";
 
 const RETURN_SECONDS = 10;
 
@@ -12,8 +12,8 @@ export function consent({ title }, text, onanswer) {
 
 /** After an answer of practice: whether it was right, what was, and why; and after the last one what comes next. */
 export function explained({ right, answers, why }, { crowd, progress }, next) {
-  const tasks = crowd?.stage === "testing" && counted(progress.total - progress.answered, "task");
-  return part("practice", { right, wrong: !right, answers: !right && answers.join(" or "), why, tasks }, { next });
+  const tasks = crowd?.stage === "testing" && progress.total - progress.answered;
+  return part("practice", { right, wrong: !right, answers: !right && answers.join(" / "), why, tasks }, { next });
 }
 
 /** A break with a clock; `ondone()` at its end. */
@@ -38,14 +38,14 @@ export function ended({ outcome, text, code, back, post }) {
     else location.assign(back);
   };
   const copy = ({ currentTarget }) => {
-    const copied = () => (currentTarget.textContent = "Copied");
+    const copied = () => (currentTarget.textContent = said("copied"));
     const select = () => getSelection().selectAllChildren(currentTarget.previousElementSibling);
     // On plain http there is no clipboard.
     navigator.clipboard?.writeText(code).then(copied, select) ?? select();
   };
   const made = part("ended", { completed, cut_short: !completed, text, code, returns }, { copy, return: go });
   const button = made.querySelector(".primary");
-  if (returns) countdown(RETURN_SECONDS, button, (left) => (left > 0 ? `Go back now (by itself in ${left} s)` : "Going back…"), () => button.click());
+  if (returns) countdown(RETURN_SECONDS, button, (left) => said(left > 0 ? "go" : "going", { left }), () => button.click());
   return made;
 }
 

@@ -2,9 +2,9 @@
 
 import { onPress } from "./player/dom.js";
 import { remembered } from "./remembered.js";
-import { counted } from "./screens.js";
+import { said } from "./screens.js";
 
-const THEMES = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" };
+const THEMES = ["auto", "light", "dark"];
 const CALM_MS = 700;
 
 export class TopBar {
@@ -14,7 +14,7 @@ export class TopBar {
       this[name] = root.querySelector(`.${name}`);
     }
     onPress(this.theme, () => this.#nextTheme());
-    this.#setTheme(remembered.get("theme") in THEMES ? remembered.get("theme") : "auto");
+    this.#setTheme(THEMES.find((one) => one === remembered.get("theme")) ?? "auto");
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#setTheme(this.chosen));
   }
 
@@ -22,7 +22,7 @@ export class TopBar {
     // Strangers come back by the platform's link, and may stop wherever they are.
     this.leave.hidden = Boolean(crowd);
     this.stop.hidden = !crowd || crowd.outcome === "withdrawn" || crowd.stage === "consent";
-    this.stop.textContent = crowd?.stage === "ended" ? "Withdraw" : "Stop";
+    this.stop.textContent = said(crowd?.stage === "ended" ? "withdrawing" : "stopping");
     this.page.dataset.stage = crowd?.stage ?? "";
     this.title.textContent = study.title;
     this.title.title = study.title;
@@ -36,8 +36,8 @@ export class TopBar {
     this.progress.firstElementChild.style.transform = `scaleX(${total ? done / total : 0})`;
     this.progress.setAttribute("aria-valuemax", String(total));
     this.progress.setAttribute("aria-valuenow", String(done));
-    const stage = { training: "Practice: ", testing: "Test: " }[crowd?.stage] ?? "";
-    this.count.textContent = `${stage}${done} / ${total}`;
+    const stage = ["training", "testing"].includes(crowd?.stage) ? said(`of-${crowd.stage}`) : "";
+    this.count.textContent = `${stage} ${done} / ${total}`.trim();
     this.pace.textContent = stage ? "" : progress.pace;
     this.connect(unsent);
   }
@@ -46,11 +46,11 @@ export class TopBar {
   connect({ count, blocked, failing }) {
     clearTimeout(this.calm);
     this.retry.hidden = blocked || !count || !failing;
-    if (blocked) this.#say("Signed out", "lost");
-    else if (count && failing) this.#say(`${counted(count, "answer")} waiting for the network`, "lost");
+    if (blocked) this.#say(said("link-signed-out"), "lost");
+    else if (count && failing) this.#say(said("link-waiting", { count }), "lost");
     // What is saved within a blink is no news.
-    else if (count) this.calm = setTimeout(() => this.#say("Saving…", "busy"), CALM_MS);
-    else this.#say("Saved", "saved");
+    else if (count) this.calm = setTimeout(() => this.#say(said("link-saving"), "busy"), CALM_MS);
+    else this.#say(said("link-saved"), "saved");
   }
 
   #say(text, state) {
@@ -59,8 +59,7 @@ export class TopBar {
   }
 
   #nextTheme() {
-    const names = Object.keys(THEMES);
-    const next = names[(names.indexOf(this.chosen) + 1) % names.length];
+    const next = THEMES[(THEMES.indexOf(this.chosen) + 1) % THEMES.length];
     remembered.set("theme", next);
     this.#setTheme(next);
   }
@@ -70,7 +69,6 @@ export class TopBar {
     const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
     this.page.dataset.theme = dark ? "dark" : "light";
     this.theme.value = theme;
-    this.theme.setAttribute("aria-label", THEMES[theme]);
-    this.theme.dataset.tip = THEMES[theme];
+    this.theme.ariaLabel = this.theme.dataset.tip = said(`theme-${theme}`);
   }
 }

@@ -1,7 +1,7 @@
 /* The player's bar, as templates/player.html has it: buttons with their keys, and the line of frames. */
 
 import { el, onPress } from "./dom.js";
-import { times } from "./words.js";
+import { filled, times } from "./words.js";
 
 const ALIASES = { ",": "ArrowLeft", ".": "ArrowRight", "=": "+", _: "-" };
 /* By which share of the picture they move the wipe's line. */
@@ -11,7 +11,7 @@ const HELD = ["flip", "original"];
 
 export class Controls {
   constructor(root, clock, view) {
-    Object.assign(this, { clock, view });
+    Object.assign(this, { clock, view, said: root.dataset });
     this.actions = {
       play: () => clock.toggle(),
       back: () => clock.step(-1),
@@ -81,7 +81,8 @@ export class Controls {
     this.over.hidden = !wiping || panes.length < 3;
     if (this.over.hidden) return;
     const option = (label, value, selected = false) => el("option", { value, selected }, label);
-    this.over.replaceChildren(option(`over ${usual?.label ?? "the next"}`, ""), ...panes.map(({ player }, index) => (player === usual ? "" : option(`over ${player.label}`, index, player === against))));
+    const over = (player) => (player ? filled(this.said.over, player.label) : this.said.next);
+    this.over.replaceChildren(option(over(usual), ""), ...panes.map(({ player }, index) => (player === usual ? "" : option(over(player), index, player === against))));
   }
 
   #drawFrame() {
@@ -92,7 +93,7 @@ export class Controls {
     this.line.style.setProperty("--seen", `${(100 * watched.count) / watched.frames}%`);
     this.time.textContent = `${frame + 1} / ${media.frames}\u2002${seconds.toFixed(2)} s`;
     // Assistive programs would read every frame aloud while it plays.
-    if (!playing) this.line.setAttribute("aria-valuetext", `frame ${frame + 1} of ${media.frames}`);
+    if (!playing) this.line.setAttribute("aria-valuetext", filled(this.said.frame, frame + 1, media.frames));
   }
 
   /** Held by a pointer; toggled by the keyboard, which cannot hold a focused button. */

@@ -7,23 +7,13 @@ import { Player } from "./player.js";
 const TELL_MS = 250;
 const BROKEN = "This video does not play here.";
 
-/** The player of a component, once Gradio has loaded it. `element`: anything that holds the component's box. */
-export function playerIn(element) {
-  const box = element.querySelector(".comparison");
-  return new Promise((resolve) => {
-    if (box.player) resolve(box.player);
-    else box.addEventListener("ready", () => resolve(box.player), { once: true });
-  });
-}
-
-/** Make the player of a component. The names are those that Gradio gives to `js_on_load`; `tell(event, data)` triggers its events. */
+/** Make the player of a component, unless the page's own script does. The names are those that Gradio gives to `js_on_load`;
+    `tell(event, data)` triggers its events. */
 export function mount({ element, props, watch, tell }) {
+  if (!props.keys) return;
   const box = element.querySelector(".comparison");
   const pick = (place) => tell("select", { index: place, value: props.value.players.find((one) => one.place === place).label });
-  const player = new Player(box, { onpick: pick });
-  box.player = player;
-  box.dispatchEvent(new Event("ready"));
-  if (!props.keys) return;
+  const player = (box.player = new Player(box, { onpick: pick }));
   hear(box, player, pick);
   player.addEventListener("broken", () => player.clear(el("div", { class: "notice", role: "status" }, BROKEN)));
   new Report(player, props, tell);

@@ -4,13 +4,13 @@ import { button, el, keycap } from "./dom.js";
 import { candidatesSaid } from "./words.js";
 
 export class Tabs {
-  constructor(onchange) {
-    Object.assign(this, { onchange, node: el("div", { class: "tabs", role: "group", "aria-label": "Players", hidden: true }), chosen: 0 });
+  constructor(said, onchange) {
+    Object.assign(this, { said, onchange, node: el("div", { class: "tabs", role: "group", "aria-label": said.players, hidden: true }), chosen: 0 });
   }
 
   /** One tab for the candidates together, one for each of the references; both by their labels. */
   of(references, candidates) {
-    this.names = [candidatesSaid(candidates), ...references];
+    this.names = [candidatesSaid(candidates, this.said), ...references];
     this.node.replaceChildren(...this.names.map((name, place) => button({ class: "tab" }, () => this.#choose(place), name)), keycap("t"));
     this.mark(0);
   }

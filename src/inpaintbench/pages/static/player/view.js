@@ -27,7 +27,7 @@ export class View {
     Object.assign(this, { onplaced: () => {}, mainSize: null });
     clock.addEventListener("frame", () => this.draw());
     new ResizeObserver(() => this.#anew()).observe(area);
-    this.tabs = new Tabs(() => { this.place(); this.onchange(); });
+    this.tabs = new Tabs(area.dataset, () => { this.place(); this.onchange(); });
     pointers(area, this, { onswipe: (steps) => this.zoom.factor === 1 && !this.wiping && this.tabs.go(steps) });
   }
 
@@ -118,7 +118,7 @@ export class View {
 
   /** What the wipe lies over where nobody chose; of several results without an original each over the next. */
   get usual() {
-    return this.mainCount === 2 ? this.panes[1].player : this.original;
+    return this.mainCount === 2 ? this.panes[1]?.player : this.original;
   }
 
   /** The middle that the window keeps to, where it does. */
