@@ -504,8 +504,8 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
     for language, one in file.languages.items():
         said = text_of(f"languages.{language}.consent", one.consent) if one.consent else one.consent_text
         page = languages.parsed(text_of(f"languages.{language}.page", one.page), where=one.page) if one.page else {}
-        told = {"consent": "", "consent_text": said, "words": {**page, **one.words}, "page": ""}
-        spoken[language.lower()] = one.model_copy(update=told)
+        texts = {"consent": "", "consent_text": said, "words": {**page, **one.words}, "page": ""}
+        spoken[language.lower()] = one.model_copy(update=texts)
     if crowd is not None:
         text = text_of("crowd.consent", crowd.consent) if crowd.consent else crowd.consent_text
         if not text.strip():

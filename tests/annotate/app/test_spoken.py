@@ -239,3 +239,32 @@ def test_every_page_is_whole_in_the_language_of_the_browser(
             look(f"message-{name}")
     context.close()
     assert found == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", SIZES)
+def test_a_language_from_right_to_left_turns_the_page_and_no_picture(size: str, tmp_path: Path, browser: Any) -> None:
+    words = {text: f"\u0627 {own}" for text, own in words_of("de").items()} | {"en": "ar", "ltr": "rtl"}
+    own = dict.fromkeys(("title", "welcome", "consent_text"), "\u0646\u0635 \u0642\u0635\u064a\u0631")
+    offering(tmp_path / "study", {"ar": Spoken(**own, words={**words, WHY: "\u0644\u0627"})}, training=0, test=0, right=0)
+    with served(tmp_path / "study") as server:
+        context = browser.new_context(locale="ar-EG", reduced_motion="reduce", **SIZES[size])
+        page = context.new_page()
+        page.goto(f"{server.address}/enter?PROLIFIC_PID=x&STUDY_ID=study1&SESSION_ID=sx")
+        page.get_by_role("button", name=words["I agree"], exact=True).click()
+        page.get_by_role("button", name=re.compile(words["Begin"])).click()
+        page.locator('#rater-page .option[data-value="keep"][aria-disabled="false"]').wait_for()
+        assert page.evaluate("[document.documentElement.dir, document.documentElement.lang]") == ["rtl", "ar"]
+
+        def left(what: str) -> float:
+            return float(page.locator(f"#rater-page {what}").bounding_box()["x"])
+
+        assert left(".stop") < left(".progress")
+        assert left('.option[data-value="keep"]') < left('.option[data-value="reject"]')
+        assert left(".control.back") < left(".control.on")
+        assert page.evaluate(APART) == []
+        assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+        if folder := os.environ.get("INPAINTBENCH_SCREENSHOTS"):
+            page.screenshot(path=str(Path(folder) / f"ar-{size}-task.png"))
+        assert serious_findings(page) == []
+        context.close()

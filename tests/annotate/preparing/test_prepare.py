@@ -285,6 +285,21 @@ def test_what_would_fail_with_people_at_work_is_refused(world: Path, tmp_path: P
     assert not (tmp_path / "study" / "study.json").exists()
 
 
+def test_a_language_that_lacks_a_text_is_refused(world: Path, tmp_path: Path) -> None:
+    asked = {"title": "Besser?", "instruction": "Schauen Sie genau hin."}
+    pair = {**PAIRS[0], "title": "Better?", "instruction": "Look closely."}
+    spoken = {"title": "Eine Studie", "questions": {"better": asked}}
+    for language, lacking in ((spoken, ""), ({**spoken, "questions": {"better": {**asked, "instruction": ""}}}, "Look closely.")):
+        file = study_file(world, [pair], subjects=SUBJECTS, languages={"de": language})
+        if not lacking:
+            made = prepare(file, tmp_path / "study")
+            assert made.spoken["de"]("Look closely.") == "Schauen Sie genau hin."
+            continue
+        with pytest.raises(InputError, match=rf"languages\.de has nothing for '{lacking}'"):
+            prepare(file, tmp_path / "other")
+    assert not (tmp_path / "other" / "study.json").exists()
+
+
 def test_a_decoy_must_be_a_method_of_the_runs(world: Path, tmp_path: Path) -> None:
     file = study_file(world, PAIRS[:1], subjects={**SUBJECTS, "decoys": ["nois"]})
     with pytest.raises(InputError, match=r"subjects.decoys: .*nois"):

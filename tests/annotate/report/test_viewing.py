@@ -16,6 +16,7 @@ from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.report.material import Material
 from inpaintbench.annotate.report.people import condition, viewing_parts
+from inpaintbench.annotate.study import Spoken
 from inpaintbench.errors import InputError
 
 SEEN = {
@@ -76,3 +77,13 @@ def test_the_report_states_what_encoding_lost(tmp_path: Path) -> None:
         parts[0]
         == "Proxies against what was made: 40.0 dB PSNR of luma (least 40.0), flicker +0.070 levels of 255 (most +0.070)."
     )
+
+
+def test_raters_and_answers_are_counted_by_language_where_a_study_has_several(tmp_path: Path) -> None:
+    study = write_crowd_study(tmp_path / "study", "https://platform.test")
+    votes = [vote(), vote(language="en"), vote(language="de"), replace(vote(language="de"), rater_id="other")]
+    assert [condition("language=de")(one) for one in votes] == [False, False, True, True]
+    assert [part.label for part in viewing_parts(Material(study, votes))[:-1]] == ["Problem", "Browser"]
+    several = replace(study, file=study.file.model_copy(update={"languages": {"de": Spoken()}}))
+    table = viewing_parts(Material(several, votes))[2]
+    assert [[cell.text for cell in row.cells] for row in table.rows] == [["en", "1", "2"], ["de", "2", "2"]]

@@ -76,7 +76,7 @@ def best(accepted: str, offered: Container[str]) -> str:
     for weight, tag in sorted(ranges, key=lambda one: -one[0]):
         while tag and weight:
             if tag in offered:
-                return tag
+                return str(tag)
             tag = tag.rpartition("-")[0]
     return ENGLISH
 
