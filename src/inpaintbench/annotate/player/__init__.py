@@ -194,8 +194,8 @@ try:
             choose: a name can be clicked, or chosen by its digit.
             height: of the component, pixels.
             modules: address of the folder with the component's scripts; Gradio serves them unless the app does so itself.
-            keys: it listens to the keyboard while the pointer or the focus is in it. Without, the page's own script makes and drives
-                it, with a bar that the page has.
+            keys: it listens to the keyboard while the pointer or the focus is in it. Without, the page's own script makes
+                and drives it, with a bar that the page has.
             others: of ``gr.HTML``, such as ``elem_id``, ``label`` and ``scale``.
         """
 
@@ -217,7 +217,8 @@ try:
                 gr.set_static_paths(STATIC)
                 modules = f"gradio_api/file={STATIC}"
             super().__init__(
-                value, html_template=_BOX if keys else _PLAIN_BOX, css_template=_CSS + (_ALONE if keys else ""), js_on_load=_JS_ON_LOAD, head=_HEAD,
+                value, html_template=_BOX if keys else _PLAIN_BOX,
+                css_template=_CSS + (_ALONE if keys else ""), js_on_load=_JS_ON_LOAD, head=_HEAD,
                 apply_default_css=False, choose=choose, height=height, modules=modules, keys=keys, **others,
             )  # fmt: skip
 
