@@ -1,4 +1,4 @@
-"""Workspaces at addresses: each has a folder on this machine, its mirror, in which all paths of the program lie.
+"""Workspaces and run folders at addresses: each has a folder on this machine, its mirror, in which all paths of the program lie.
 
     ADDRESS/
       heads/<number>.json           the state after so many commits: files, pieces of packs that each is made of, and who writes
@@ -6,8 +6,9 @@
       blobs/<ab>/<sha256><suffix>   as in a folder
       exports/<name>/dataset.json, objects/<sha256>    datasets, as ``frozen.at_address`` reads them
       leases/<holder>               written again and again while its holder runs
+      report/..., compare/...       copies of pages that a run wrote, for people; no program reads them
 
-Every object but leases and ``dataset.json`` is written once and never changed, until nobody reads it any more: a day after
+Every object but leases, pages and ``dataset.json`` is written once and never changed, until nobody reads it any more: a day after
 others took their place, packs are removed, and of heads the SHA-256 stays. A head is written where none is yet, so two runs
 cannot follow the same one, and the newest is the one after which there is none: no listing tells what there is. What a run has
 is committed every ``_DUE_SECONDS`` and at its end, also when it is interrupted; what a killed one had not committed lies in its
@@ -35,9 +36,9 @@ from pathlib import Path
 from typing import Any
 
 from inpaintbench import storage
-from inpaintbench.errors import Gone, NetworkError, UsageError, VerifyError, WorkspaceError
+from inpaintbench.errors import Gone, InputError, NetworkError, UsageError, VerifyError, WorkspaceError
 from inpaintbench.files import file_sha256, replacing, write_atomically
-from inpaintbench.storage import Address, check_once, fetch, locked, place, read, write, written_at
+from inpaintbench.storage import Address, check_once, fetch, is_there, locked, place, read, write, written_at
 from inpaintbench.types import canonical_json
 
 # In a mirror: which address it is of, what was last known of that, and what will be once the head that is being written is there.
@@ -47,8 +48,9 @@ _ADDRESS, _STATE, _NEXT, _ALONE = ".address", ".state", ".next", ".sync"
 _SENT, _LED = ".sent", ".led"
 # Where one of two that write the same object is refused; the Hub looks first and writes then.
 _SCHEMES = ("s3", "gs", "az", "memory")
-# What lies in mirrors alone, or goes its own way.
-_APART = ("blobs", "exports", "scratch", "partial", "logs")
+# What lies in mirrors alone, or goes its own way; and folders of what is committed that hold no pages for people.
+_APART = ("blobs", "exports", "scratch", "partial", "logs", "inpaintbench-notes.json")
+_OF_STORE = ("tables", "ledger", "doubted", "unfinished", "fetching", "published")
 _PUBLISHED, _ROOT = "published", "dataset.json"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 # Work that a killed machine loses at most, but for units that took longer; a commit takes two requests and some milliseconds.
@@ -102,7 +104,7 @@ def root_of(where: Path | str, shard: object = None) -> tuple[Path, Address | No
             return at, address
         at = address
     if at.scheme not in _SCHEMES:
-        raise UsageError(f"{at} cannot hold a workspace; {', '.join(f'{one}://' for one in _SCHEMES)} can")
+        raise UsageError(f"{at} cannot hold a workspace or a run; {', '.join(f'{one}://' for one in _SCHEMES)} can")
     folder = mirrors / hashlib.sha256(f"{at}\0{shard or ''}".encode()).hexdigest()[:32]
     if not (folder / _ADDRESS).exists():
         write_atomically(folder / _ADDRESS, str(at).encode())
@@ -116,6 +118,22 @@ def here(text: str) -> Path:
     if address:
         Mirror(folder, address).update()
     return folder
+
+
+def lying_in(at: Address) -> Path:
+    """What lies in a workspace at an address, such as the report in ``ADDRESS/report``, or the workspace itself, in its mirror.
+
+    Raises:
+        InputError: there is no workspace, or nothing of that name in it; or it may not be read. NetworkError: for now.
+    """
+    bucket, *names = at.path.split("/")
+    for count in range(len(names), -1, -1):
+        root = Address(at.scheme, "/".join([bucket, *names[:count]]))
+        if is_there(root / "heads/1.json"):
+            if (found := here(str(root)).joinpath(*names[count:])).exists():
+                return found
+            break
+    raise InputError(f"there is no dataset, workspace or run at {at}")
 
 
 def bring_exports(folder: Path) -> None:
@@ -258,7 +276,7 @@ class Mirror:
         self._note_sent()
         base, number, sha256 = self._state["head"]["files"], self._state["number"], self._state["sha256"]
         self._adopt(*self._newest())
-        files, seen, there = self._state["head"]["files"], self._state["seen"], self._scan("")
+        files, seen, there = self._state["head"]["files"], self._state["seen"], self._scan()
         moved = (number, sha256) != (self._state["number"], self._state["sha256"])
         stays = {name for name in there if name.startswith("ledger/") or not moved}
         if self._anew:  # what is here is of a workspace that is gone, whose blobs are gone, too
@@ -327,14 +345,15 @@ class Mirror:
                 end = file.read(_MARK).hex()
         return [status.st_mtime_ns, status.st_size, status.st_ino, end]
 
-    def _scan(self, below: str) -> dict[str, list[Any]]:
+    def _scan(self) -> dict[str, list[Any]]:
         """The files of the mirror that are committed, with the mark of each."""
-        found = {}
-        for path in (self.folder / below).rglob("*"):
-            parts = path.relative_to(self.folder).parts
-            if parts[0] not in _APART and not parts[0].startswith(".") and not path.name.startswith(".") and path.is_file():
-                found["/".join(parts)] = self._mark(path)
-        return found
+        own = [path for path in self.folder.iterdir() if path.name not in _APART and not path.name.startswith(".")]
+        paths = (path for one in own for path in (one.rglob("*") if one.is_dir() else [one]))
+        return {
+            path.relative_to(self.folder).as_posix(): self._mark(path)
+            for path in paths
+            if not path.name.startswith(".") and path.is_file()
+        }
 
     # Who writes
 
@@ -381,7 +400,7 @@ class Mirror:
                                 f"workspace '{self.address}' is in use by another run, on {holder['machine']}; if that was "
                                 f"killed, it is free in {left:.0f} s"
                             )
-            if self._commit(""):
+            if self._commit():
                 return
         raise WorkspaceError(f"workspace '{self.address}' is in use by other runs")
 
@@ -392,40 +411,35 @@ class Mirror:
     # What is done
 
     def commit_if_due(self) -> None:
-        """``commit`` of ledgers, once in a while."""
+        """``commit`` of all but datasets, once in a while."""
         if time.monotonic() - self._committed_at >= _DUE_SECONDS:
-            self.commit(below="ledger")
+            self._follow()
 
-    def commit(self, *, below: str = "", release: bool = False) -> None:
-        """Bring what was done here to the address.
-
-        Args:
-            below: the folder that it lies in; "" = everything.
-            release: and hold the workspace no more.
+    def commit(self, *, release: bool = False) -> None:
+        """Bring what was done here to the address; ``release``: and hold the workspace no more.
 
         Raises:
             WorkspaceError: another run has taken the workspace over. InputError, NetworkError: it could not be written.
         """
-        if not below:
-            self._publish()
-            if not_led := self._not_led():
-                self._follow("")
-                for name, root in not_led.items():
-                    self._lead(name, root)
-        self._follow(below, release=release)
-        self._committed_at = time.monotonic()
+        self._publish()
+        if not_led := self._not_led():
+            self._follow()
+            for name, root in not_led.items():
+                self._lead(name, root)
+        self._follow(release=release)
 
-    def _follow(self, below: str, *, release: bool = False) -> None:
+    def _follow(self, *, release: bool = False) -> None:
         """``_commit`` behind whatever heads other shards write."""
         for _ in range(_TRIES):
-            if self._commit(below, release=release):
+            if self._commit(release=release):
+                self._committed_at = time.monotonic()
                 return
             self._adopt_theirs()
         raise NetworkError(f"{self.address} is written by so many that this run did not come to it; run it again")
 
-    def _commit(self, below: str, *, release: bool = False) -> bool:
+    def _commit(self, *, release: bool = False) -> bool:
         """Write packs of what was changed, and the head that names them; False where there is another head by now."""
-        changes, there = self._packed(below, tidy=release and not self.shard)
+        changes, there = self._packed(tidy=release and not self.shard)
         seen = self._state["seen"] | {name: there[name] for name, pieces in changes.items() if pieces}
         return self._written(changes, {name: mark for name, mark in seen.items() if changes.get(name) != []}, release=release)
 
@@ -463,9 +477,9 @@ class Mirror:
         (self.folder / _NEXT).replace(self.folder / _STATE)
         return True
 
-    def _packed(self, below: str, *, tidy: bool) -> tuple[dict[str, Pieces], dict[str, list[Any]]]:
+    def _packed(self, *, tidy: bool) -> tuple[dict[str, Pieces], dict[str, list[Any]]]:
         """Write what was changed into packs; the pieces of each changed file, none of those that are gone, and all marks."""
-        files, seen, there = self._state["head"]["files"], self._state["seen"], self._scan(below)
+        files, seen, there = self._state["head"]["files"], self._state["seen"], self._scan()
         # Of what shards share the first one's counts, and the run that puts them together writes it anew.
         marks = (f"@{self.shard}.", f"@{self.shard}/")
         own = {name for name in there if not self.shard or any(mark in name for mark in marks) or name not in files}
@@ -474,7 +488,7 @@ class Mirror:
         if tidy and len({piece[0] for name in small - changed for piece in files[name]}) >= _MOST_PACKS:
             changed |= small
             files = {name: pieces for name, pieces in files.items() if name not in small}
-        changes: dict[str, Pieces] = {name: [] for name in seen.keys() - there.keys() if name.startswith(below)}
+        changes: dict[str, Pieces] = {name: [] for name in seen.keys() - there.keys()}
         pack = bytearray()
         for name in sorted(changed):
             path, size = self.folder / name, there[name][1]
@@ -494,6 +508,12 @@ class Mirror:
             write(self.address / f"packs/{sha256}", bytes(pack))
             for piece in fresh:
                 piece[0] = sha256
+        pages = [name for name in changes if "/" in name and name.split("/")[0] not in _OF_STORE]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            there_yet = [name for name in pages if changes[name]]
+            list(pool.map(lambda name: write(self.address / name, self.folder / name), there_yet))
+        with suppress(Gone):
+            storage.remove(self.address, [name for name in pages if not changes[name]])
         return changes, there
 
     # Datasets

@@ -59,8 +59,9 @@ _USUAL_SIZE = "20GB"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 # What this process asked of object storage, and the CPU seconds from which it counts.
 _ASKED, _COUNTING = Counter[str](), Lock()
-# Objects that one request of a listing tells.
+# Objects that one request of a listing tells, and schemes whose drivers list what has a beginning alone.
 _PAGE = 1000
+_LISTS_BY_PREFIX = ("s3", "gs", "az")
 # Files of the cache that a process keeps from being removed: those that it was given last, and the next one on its way.
 _HELD: deque[tuple[Path, int]] = deque(maxlen=3)
 _HOLDING = Lock()
@@ -175,22 +176,23 @@ class Entry:
     """Changes whenever the object is written anew."""
 
 
-def listed(address: Address) -> list[Entry]:
-    """Everything below an address, by the bytes of its names.
+def listed(address: Address, beginning: str = "") -> list[Entry]:
+    """Everything below an address whose name there has this beginning, by the bytes of its names.
 
     Raises:
         InputError: it cannot be listed. NetworkError: for now.
     """
     system, root = _system(address)
+    how = {"prefix": beginning} if beginning and address.scheme in _LISTS_BY_PREFIX else {}
     try:
-        found: Mapping[str, Any] = _tried(address, lambda: system.find(root, detail=True))
+        found: Mapping[str, Any] = _tried(address, lambda: system.find(root, detail=True, **how))
     except Gone:
         found = {}
     _count(requests=max(0, len(found) - 1) // _PAGE)
     entries = [
         Entry(path[len(root.rstrip("/")) + 1 :], int(told["size"] or 0), _state(told))
         for path, told in found.items()
-        if told.get("type") == "file" and path.startswith(f"{root.rstrip('/')}/") and not path.endswith("/")
+        if told.get("type") == "file" and path.startswith(f"{root.rstrip('/')}/{beginning}") and not path.endswith("/")
     ]
     return sorted(entries, key=lambda one: one.name.encode())
 

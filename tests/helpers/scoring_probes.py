@@ -155,7 +155,7 @@ def write_items(folder: Path, *, count: int = 2, slices: Sequence[Slice] = (), f
     rows = []
     for place in range(count):
         length = frames[place] if frames else FRAMES
-        noise = np.random.default_rng(place).integers(0, 100 + 20 * place, (length, HEIGHT, WIDTH, 3), dtype=np.uint8)
+        noise = np.random.default_rng(place).integers(0, min(100 + 20 * place, 256), (length, HEIGHT, WIDTH, 3), dtype=np.uint8)
         hole = np.zeros(noise.shape[:3], bool)
         hole[:, 10:30, 20:50] = True
         video.write_lossless(folder / f"truth {place}.mp4", noise, fps=25.0)

@@ -35,6 +35,7 @@ from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.executors.base import Rejection
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.export.layout import finder
+from inpaintbench.mirrors import here
 from inpaintbench.pages import data_uri
 from inpaintbench.steps import predict_step
 from inpaintbench.types import Frames, Hole, Plain, Prediction, Score, Slice, SliceScore, content_id
@@ -273,7 +274,7 @@ def run(
         data: of ``load``.
         method: a callable; a built-in method such as ``"telea"``; or ``"MODULE:NAME"``, which worker processes can import.
         name: label of its predictions and scores; by default that of the method.
-        folder: run folder, which other methods may share; by default ``runs/ID``, ID being that of the dataset.
+        folder: run folder or its address, which other methods may share; by default ``runs/ID``, ID being that of the dataset.
         constants: of the method; of a callable further keyword arguments.
         version: of a callable, changes with whatever else it depends on, such as the parameters of a network.
         slices: only items of these; by default all.
@@ -301,7 +302,7 @@ def run(
     spec = MethodSpec(label, address, dict(constants or {}))
     if ":" in address:
         spec = MethodSpec(label, "python_callable", {"address": address, **({"arguments": spec.constants} if constants else {})})
-    place = Path(folder or f"runs/{re.sub('[ /]', '-', frozen.dataset_id(dataset))}").absolute()
+    place = here(str(folder or f"runs/{re.sub('[ /]', '-', frozen.dataset_id(dataset))}")).absolute()
     chosen = items_of_slices(dataset, slices) if slices else None
     if reason := why_not(spec, dataset, oracle_mask=False):
         raise InputError(reason)

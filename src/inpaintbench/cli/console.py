@@ -25,7 +25,7 @@ from rich.text import Text
 from inpaintbench import mirrors
 from inpaintbench.catalogue import Catalogue, Leaf
 from inpaintbench.cli import logs
-from inpaintbench.cli.options import Natural, argument, bundle, option, parameter, parse_workspace
+from inpaintbench.cli.options import OR_ADDRESS, Natural, argument, bundle, option, parameter, parse_workspace
 from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
@@ -189,7 +189,7 @@ InShard = Annotated[
 ]  # fmt: skip
 
 InWorkspace = Annotated[Path, argument("The workspace.", parser=parse_workspace)]
-OutWorkspace = Annotated[Path, option("Workspace to make or go on with.", parser=parse_workspace, metavar="PATH|ADDRESS")]
+OutWorkspace = Annotated[Path, option("Workspace to make or go on with.", **OR_ADDRESS)]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args
 from inpaintbench import frozen
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.cli import console
-from inpaintbench.cli.options import Among, More, argument, complete_labels, complete_slices, option, parse_dataset
+from inpaintbench.cli.options import OR_ADDRESS, Among, More, argument, complete_labels, complete_slices, option, parse_dataset
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Compute, Device, Precision
 from inpaintbench.errors import InputError, UnknownNameError, UsageError
@@ -109,8 +109,8 @@ def dataset_argument(default: str | None = None) -> Any:
 
 
 InDataset = Annotated[Path, dataset_argument()]
-Run = Annotated[Path, option("Folder for predictions, scores and report.")]
-Scored = Annotated[Path, option("Folder with the scores.")]
+Run = Annotated[Path, option("Folder for predictions, scores and report.", **OR_ADDRESS)]
+Scored = Annotated[Path, option("Folder with the scores.", **OR_ADDRESS)]
 ProtocolName = Annotated[
     str | None,
     option(

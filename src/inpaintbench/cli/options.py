@@ -99,6 +99,13 @@ def complete_labels(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in labels if name.startswith(incomplete)]
 
 
+def takes_addresses(parse: Callable[[str], Value]) -> Callable[[str], Value]:
+    """Mark what reads the text of an option that may be an address, or have one in it."""
+    parse.takes_addresses = True  # type: ignore[attr-defined]
+    return parse
+
+
+@takes_addresses
 def parse_dataset(text: str) -> Path:
     """The dataset that ``frozen_or_hub`` finds, which asks the Hub nothing while a shell completes."""
     if _PROMISE in os.environ:
@@ -108,8 +115,9 @@ def parse_dataset(text: str) -> Path:
     return frozen_or_hub(text)
 
 
+@takes_addresses
 def parse_workspace(text: str) -> Path:
-    """A folder, or the mirror of a workspace at an address, which is asked nothing while a shell completes."""
+    """A folder, or the mirror of a workspace or a run at an address, which is asked nothing while a shell completes."""
     if _PROMISE in os.environ:
         return Path(text)
     return here(text)
@@ -123,7 +131,10 @@ class More:
 
 
 # Footage, in a folder of this machine or of a bucket.
-InSources = Annotated[Path | Address, More(parser=place)]
+InSources = Annotated[Path | Address, More(parser=takes_addresses(place))]
+# The folder of a run, with predictions and scores, or its address; and what an option of it, or of a workspace, has beside words.
+RunFolder = Annotated[Path, More(parser=parse_workspace)]
+OR_ADDRESS: Any = {"parser": parse_workspace, "metavar": "PATH|ADDRESS"}
 Folder = Annotated[Path, More(exists=True, file_okay=False)]
 FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
 
@@ -362,7 +373,7 @@ def expanded(function: Callable[..., Any], parts: Sequence[str] = ()) -> Callabl
     command.__annotations__, command.__doc__ = {}, text
     # Those that are folders or files, before Typer makes paths of them: `s3://a` is none, and becomes `s3:/a`.
     parsers = {one.name: {getattr(mark, "parser", None) for mark in get_args(one.annotation)[1:]} for one in asked}
-    command.addresses = {name for name, of in parsers.items() if of & {parse_dataset, parse_workspace, place}}  # type: ignore[attr-defined]
+    command.addresses = {name for name, of in parsers.items() if any(hasattr(one, "takes_addresses") for one in of)}  # type: ignore[attr-defined]
     paths = {one.name for one in asked if Path in _kinds(one.annotation)}
     command.paths = paths - command.addresses  # type: ignore[attr-defined]
     return command

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, Named, Run, any_method
-from inpaintbench.cli.options import Among, Folder, Positive, Seconds, option
+from inpaintbench.cli.options import Among, Folder, Positive, Seconds, option, takes_addresses
 from inpaintbench.cli.watching import programs_watched
 from inpaintbench.cli.words import check_name, pair
 from inpaintbench.errors import InputError, RunError, TooManyFailures, UsageError
@@ -31,6 +31,7 @@ from inpaintbench.executors.unfinished import stopped
 from inpaintbench.manifest import column
 from inpaintbench.pages.words import span
 from inpaintbench.steps import predict_step
+from inpaintbench.storage import place
 from inpaintbench.types import Dataset, Prediction
 from inpaintbench.workspace import Workspace
 
@@ -41,12 +42,26 @@ _LOGGED = re.compile(r" \(log: [^()]*\)$")
 # Values that reasons of one cause differ in: numbers, and what stands between quotation marks.
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|0x[0-9a-f]+|[-+]?\d[\d,.]*(e[-+]?\d+)?")
 
+
+def _pair(text: str) -> tuple[str, str]:
+    return pair(text, f"{text!r} has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours={text}")
+
+
+@takes_addresses
+def parse_saved(text: str) -> str:
+    """``LABEL=FOLDER`` with the whole path of the folder, or with its address; raises what ``place`` raises."""
+    label, folder = _pair(text)
+    where = place(folder)
+    return f"{label}={where.absolute() if isinstance(where, Path) else where}"
+
+
 Saved = Annotated[
     list[str] | None,
     option(
         "Predictions made elsewhere: files ITEM.mp4, .mkv, .png, .jpg, .jpeg, .bmp, .webp, .tif or .tiff, "
         "or a folder ITEM of numbered images.",
-        metavar="LABEL=FOLDER",
+        parser=parse_saved,
+        metavar="LABEL=PATH|ADDRESS",
     ),
 ]
 Commands = Annotated[
@@ -72,10 +87,6 @@ def check_labels(specs: Sequence[MethodSpec]) -> None:
     labels = [unicodedata.normalize("NFC", spec.label).casefold() for spec in specs]
     if double := [spec.label for spec, label in zip(specs, labels, strict=True) if labels.count(label) > 1]:
         raise UsageError(f"two methods are called {double[0]!r}; give each its own label, such as --method other=NAME")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    return pair(text, f"{text!r} has no label; write LABEL=FOLDER or LABEL=COMMAND, such as ours={text}")
 
 
 def predict_all(
@@ -188,8 +199,7 @@ def predict(
     """
     program = wanted.program(layout)
     specs = [any_method(text, program=program) for text in method or ()]
-    folders = [(label, str(Path(value).absolute())) for label, value in map(_pair, saved or ())]
-    specs += [MethodSpec(label, "saved_folder", {"folder": folder}) for label, folder in folders]
+    specs += [MethodSpec(label, "saved_folder", {"folder": folder}) for label, folder in map(_pair, saved or ())]
     specs += [MethodSpec(label, "command", {"command": value, **program}) for label, value in map(_pair, command or ())]
     if not specs:
         raise UsageError("no method: give --method, --saved or --command")
@@ -225,6 +235,7 @@ def predict_and_tell(root: Path, run: Path, specs: Sequence[MethodSpec], wanted:
     if words := bind(workspace, root):
         console.say(words)
     with running.on(workspace) as executor, programs_watched(workspace.path / LOGS, specs):
+        bind(workspace, root)  # at an address another machine may have begun it meanwhile
         refused, remarks = _checked(executor, loaded, root, specs, wanted, among=chosen)
         specs = [spec for spec in specs if spec.label not in refused]
         labels = [labelled(spec.label, loaded, oracle_mask=wanted.oracle_mask) for spec in specs]
@@ -348,7 +359,7 @@ def _tell(
     if failed:
         console.say("  --retry-rejected tries these again, once what kept them is mended")
     ids = column(dataset, "item_id") if failed and spec.leaf == "saved_folder" else []
-    if ids and (names := strangers(Path(str(spec.constants["folder"])), set(ids))):
+    if ids and (names := strangers(place(str(spec.constants["folder"])), set(ids))):
         many = "1 file or folder has" if len(names) == 1 else f"{len(names)} files and folders have"
         console.say(f"  {many} the name of no item, such as {names[0]!r}; items are called like {ids[0]!r}")
     if words := not_run_words(workspace, dataset, label):

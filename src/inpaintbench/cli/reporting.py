@@ -14,9 +14,9 @@ from inpaintbench import frozen
 from inpaintbench.api import runs
 from inpaintbench.api.comparing import compare, write_run_report
 from inpaintbench.catalogue import unknown_name
-from inpaintbench.cli import console, evaluate_options, logs
+from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, Run, Scored, SomeMetrics, SomeSlices
-from inpaintbench.cli.options import Among, Natural
+from inpaintbench.cli.options import Among, Natural, RunFolder
 from inpaintbench.cli.predicting import predict_all
 from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError, UsageError, VerifyError
@@ -112,7 +112,7 @@ PAPER_FOLDER = Path("devil-paper-analysis")
 def analysis(
     dataset: Annotated[Path | None, evaluate_options.dataset_argument("none, with --paper")] = None,
     *,
-    run: Path | None = None,
+    run: RunFolder | None = None,
     protocol: ProtocolName = None,
     region: Annotated[str | None, Among(ALL_REGIONS)] = None,
     paper: bool = False,
@@ -121,7 +121,7 @@ def analysis(
     """Write the tables and figures of DEVIL's analysis. They are rankings, difficulty of slices, sensitivity to attributes.
 
     Args:
-        run: Folder with the scores. [default: none, with --paper]
+        run (PATH|ADDRESS): Folder with the scores. [default: none, with --paper]
         region: Where metrics are shown that are measured there: hole, band or frame. [default: as in the report: the hole, or
             the frame under protocols that judge whole frames]
         paper: Analyse the numbers that DEVIL, CVPR 2022, published.
@@ -157,7 +157,7 @@ def compare_command(
     other: LabelText,
     *,
     run: Scored,
-    other_run: Path | None = None,
+    other_run: RunFolder | None = None,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
     region: Names = None,
@@ -172,7 +172,7 @@ def compare_command(
     Args:
         one (A): A method's label.
         other (B): Another's, or the same in --other-run.
-        other_run: Folder with the scores of B. [default: --run]
+        other_run (PATH|ADDRESS): Folder with the scores of B. [default: --run]
         region: Only this region; may be given again. [default: all]
         everything --all: Show every row, not the most telling ones.
         out: Folder for both tables. [default: RUN/compare/PROTOCOL]
@@ -191,17 +191,17 @@ def compare_command(
         metrics=metric, regions=region, slices=part, called=called,
     )  # fmt: skip
     rows, quantities = found.rows, found.quantities if metric or region else found.quantities[:1]
-    logs.beside(run)
     folder = out or run / "compare" / name.replace("/", ".")
     stem = re.sub(r"[^\w.+-]", "_", f"{one}_vs_{called}")
     table, page = folder / f"{stem}.csv", folder / f"{stem}.md"
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(table, csv_bytes(rows, one=one, other=called))
     drawn = {one_of: versus_figure(found.results, one, called, one_of) for one_of in quantities}
     pictures = {one_of: f"{stem}_{one_of.metric}_{one_of.region}.svg" for one_of, figure in drawn.items() if figure}
-    for quantity, picture in pictures.items():
-        save_chart(drawn[quantity] or {}, folder / picture)
-    write_atomically(page, markdown(rows, one=one, other=called, results=found.results, pictures=pictures).encode())
+    with console.writing(workspace):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(table, csv_bytes(rows, one=one, other=called))
+        for quantity, picture in pictures.items():
+            save_chart(drawn[quantity] or {}, folder / picture)
+        write_atomically(page, markdown(rows, one=one, other=called, results=found.results, pictures=pictures).encode())
     files = [table, page, *(folder / picture for picture in pictures.values())]
     facts = {
         "a": one, "b": called, "protocol": name, "fingerprint": found.results.fingerprint, "rows": rows, "remarks": found.remarks,

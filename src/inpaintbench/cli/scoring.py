@@ -14,7 +14,7 @@ from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.cli import console, evaluate_options
 from inpaintbench.cli.console import Answer, Locally, Running, Table
 from inpaintbench.cli.evaluate_options import InDataset, Networks, ProtocolName, Run, SomeMetrics
-from inpaintbench.cli.options import Among, FrozenDataset, Seconds
+from inpaintbench.cli.options import Among, FrozenDataset, RunFolder, Seconds
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.eval.metrics import METRICS
@@ -161,7 +161,7 @@ def score_folders_command(
     )
 
 
-def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = None, running: Locally = Running()) -> None:
+def verify(run: RunFolder, *, mend: bool = False, dataset: FrozenDataset | None = None, running: Locally = Running()) -> None:
     """Prove a run folder by its hashes, and mend what differs.
 
     Everything that a number comes from is compared with its own hash: predictions, scores and what stands beside them, and the
@@ -169,7 +169,7 @@ def verify(run: Path, *, mend: bool = False, dataset: FrozenDataset | None = Non
     the tables are made again from its scores, byte for byte, which takes no dataset.
 
     Args:
-        run (RUN): Folder with predictions and scores, or paper.zip, or the folder of that.
+        run (RUN): Folder or address with predictions and scores, or paper.zip, or the folder of that.
         mend --repair: Drop what is damaged, and compute that alone again.
         dataset (DATASET): The dataset that the run is of. [default: where it lay when the run was made]
 

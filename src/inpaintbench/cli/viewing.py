@@ -10,21 +10,27 @@ from typing import Annotated
 
 from inpaintbench import manifest, video
 from inpaintbench.cli import console
-from inpaintbench.cli.options import More, Port, parse_dataset
+from inpaintbench.cli.options import More, Port, parse_dataset, takes_addresses
 from inpaintbench.errors import InputError
+from inpaintbench.mirrors import lying_in
 from inpaintbench.pages.words import count
+from inpaintbench.storage import Address, is_there, place
 
 # Files that say what the folder is that they lie in.
 _TELLING = (manifest.MANIFEST, "workspace.json", "report.json", "study.json")
 
 
+@takes_addresses
 def parse_viewed(text: str) -> Path:
-    """A folder, a page, or a dataset of the Hub; files that tell of their folder stand for it.
+    """A folder, a page, a dataset of the Hub, or what of these lies at an address; a file that tells of its folder stands for it.
 
     Raises:
-        InputError: another file. NetworkError: the Hub cannot be reached, or does not show such a dataset.
+        InputError: another file, or nothing at an address. NetworkError: the Hub or the store cannot be reached, or does not show
+            such a dataset.
     """
-    path = Path(text)
+    path = place(text)
+    if isinstance(path, Address):
+        return parse_dataset(text) if is_there(path / manifest.MANIFEST) else lying_in(path)
     if not path.is_file() or path.suffix == ".html":
         return path if path.exists() else parse_dataset(text)
     if path.name in _TELLING:
@@ -44,11 +50,12 @@ def view(
     """Show runs and datasets beside each other in the browser.
 
     Any runs are compared on the items that they have in common; every item plays, with all methods in step. What you see is in
-    the page's address. Nothing is written but notes and flags, into inpaintbench-notes.json of the first folder.
+    the page's address. Nothing is written but notes and flags, into inpaintbench-notes.json of the first folder; of one in a
+    bucket they stay on this machine.
 
     Args:
-        paths (FOLDER): Runs, datasets, workspaces, reports, or folders that hold several; datasets of the Hub as
-            OWNER/NAME[@REVISION]. [default: here]
+        paths (FOLDER): Runs, datasets, workspaces, reports, their addresses, or folders that hold several; datasets of the
+            Hub as OWNER/NAME[@REVISION]. [default: here]
         port: Port of this machine. [default: a free one]
         host: Address to listen on; another than this machine's shows the folders to whoever has the address with its token.
         open_browser --browser/--no-browser: Open a browser too.

@@ -134,6 +134,7 @@ class LocalExecutor(LedgeredExecutor):
             running = {future: lane for lane in self._lanes for future in lane.running}
             finished, _ = wait(running, timeout=_LOOK_SECONDS, return_when=FIRST_COMPLETED)
             check_for_stop()
+            self.workspace.commit_if_due()
             for future in finished:
                 lane = running[future]
                 unit, later = lane.running.pop(future)

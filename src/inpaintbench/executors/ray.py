@@ -79,6 +79,7 @@ class RayExecutor(LedgeredExecutor):
                 running[self._remote.remote(unit.jobs, folder, limit, self._memory_bytes, (call, unit.group))] = unit
             finished, _ = self._ray.wait(list(running), num_returns=1, timeout=_LOOK_SECONDS)
             check_for_stop()
+            self.workspace.commit_if_due()
             for reference in finished:
                 try:
                     results: list[dict[str, Any]] = self._ray.get(reference)

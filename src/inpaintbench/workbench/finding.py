@@ -19,6 +19,7 @@ from inpaintbench import manifest
 from inpaintbench.catalogue import joined
 from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.files import measured_sha256
+from inpaintbench.mirrors import shown
 from inpaintbench.pages.words import count
 from inpaintbench.steps import predicted_label
 from inpaintbench.types import Clip, Dataset, Prediction, Score
@@ -121,7 +122,7 @@ class Folders:
 def _below(place: Path, root: Path, number: str, depth: int) -> Iterator[Thing]:
     """What lies in a folder, then what lies below it."""
     inner = place.relative_to(root).as_posix()
-    key, name = (f"{number}/{inner}" if inner != "." else f"{number}/"), place.name or str(place)
+    key, name = (f"{number}/{inner}" if inner != "." else f"{number}/"), shown(str(place)).rpartition("/")[2] or str(place)
 
     def thing(kind: Kind, title: str, what: str, file: str, **more: Any) -> Thing:
         changed = datetime.fromtimestamp((place / file).stat().st_mtime, UTC).isoformat(timespec="seconds")

@@ -33,6 +33,7 @@ from inpaintbench.errors import InpaintBenchError, InputError
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.scoring.predict import LOGS
 from inpaintbench.manifest import column
+from inpaintbench.mirrors import shown
 from inpaintbench.pages.page import TOKENS, as_json, asset, data_uri, page, render, shared_style
 from inpaintbench.pages.words import count
 from inpaintbench.table_files import csv_text
@@ -110,7 +111,7 @@ class Bench:
             with suppress(InpaintBenchError, OSError, pa.ArrowException):  # opening it tells what is wrong
                 steps = joining.progress(Workspace(self.folders.place(thing.key), create=False)) if thing.kind == "run" else []
             rows.append({**asdict(thing), "progress": steps, "notes": _note(notes["things"], thing)})
-        return {"things": rows, "folders": [str(root) for root in self.folders.roots], "flags": notes["flags"]}
+        return {"things": rows, "folders": [shown(str(root)) for root in self.folders.roots], "flags": notes["flags"]}
 
     def listed_page(self) -> dict[str, Any]:
         """The list as the page shows it, and what may change in it without anybody's doing: flags, and how far runs are."""

@@ -12,9 +12,9 @@ import pytest
 from flickr_server import KEY, SECRET, FlickrServer, Video
 from program import run_here
 
-from inpaintbench import video
+from inpaintbench import storage, video
 from inpaintbench.errors import InputError, UnknownNameError
-from inpaintbench.types import Download
+from inpaintbench.types import Clip, Download
 from inpaintbench.wings.fetch.flickr import Flickr
 from inpaintbench.wings.fetch.lists import IS_ID, read_ids
 from inpaintbench.workspace import Workspace
@@ -103,6 +103,23 @@ def test_what_ids_name_is_fetched_and_the_rest_is_told_with_its_reason(server: F
     again = run_here(*command, *size, "--workers", "0")
     assert "3 obtained, 1 gone, 4 refused, 0 failed" in again.stdout
     assert server.calls[server.file_path("101", "HD MP4")] == asked == 1
+
+
+def test_what_is_fetched_into_object_storage_is_cut_elsewhere(
+    server: FlickrServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ids.txt").write_text("101\n105\n")
+    out, cut = "memory://fetched", ("--splitter", "windows,length=4,shortest=4", "--size", "64x48", "--workers", "0")
+    command = ("curation", "fetch", "flickr", "--ids", tmp_path / "ids.txt", "--allow-private", "--workers", "0", "--out")
+    for place in (out, tmp_path / "own"):
+        done = run_here(*command, place)
+        assert (done.returncode, f"MB in {place}" in done.stdout) == (0, True), done.stderr
+    monkeypatch.setenv(storage.CACHE, str(tmp_path / "another machine"))
+    for place in (out, tmp_path / "own"):
+        done = run_here("curation", "clips", "--out", place, *cut)
+        assert done.returncode == 0, done.stdout + done.stderr
+    clips = [Workspace(place, create=False).table("clips", Clip) for place in (out, tmp_path / "own")]
+    assert clips[0] == clips[1] != []
 
 
 def test_a_licence_that_flickr_does_not_list_refuses_its_video_alone(server: FlickrServer) -> None:

@@ -11,10 +11,13 @@ import re
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,7 @@ from inpaintbench.eval.adapters.posting import Refused, checked_address, posted
 from inpaintbench.eval.adapters.starting import Usage
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.ranges import Duration
+from inpaintbench.storage import Address, Entry, Place, brought, cache_folder, listed, place
 from inpaintbench.types import Frames, canonical_json
 from inpaintbench.view import ItemView
 
@@ -37,6 +41,8 @@ _SPELLINGS = tuple(
     for suffix in SUFFIXES
     for letters in product(*((ending, ending.upper()) if ending.isalpha() else ending for ending in suffix))
 )
+# Objects of one prediction that come at once.
+_AT_ONCE = 6
 # What is kept of an answer that holds no frames.
 _KEPT_BYTES = 1 << 16
 
@@ -260,10 +266,10 @@ class SavedFolder(Method):
     the protocol says what becomes of them.
 
     Args:
-        folder: where the predictions lie.
+        folder: where the predictions lie, also in object storage, whence they come when their item does.
 
     Raises:
-        InputError: there is no such folder.
+        InputError: there is no such folder. UsageError, MissingExtraError: an address that cannot be read here.
     """
 
     name = "saved_folder"
@@ -276,9 +282,16 @@ class SavedFolder(Method):
     computes = False
 
     def __init__(self, *, folder: str) -> None:
-        if not Path(folder).is_dir():
+        self.folder = place(folder)
+        if isinstance(self.folder, Path) and not self.folder.is_dir():
             raise InputError(f"no folder {folder!r} to read predictions from")
-        self.folder = Path(folder)
+
+    @cached_property
+    def _listed(self) -> dict[str, list[Entry]]:
+        found = _by_item(self.folder) if isinstance(self.folder, Address) else {}
+        if not found:
+            raise InputError(f"there is nothing at {self.folder} to read predictions from")
+        return found
 
     def inpaint(self, view: ItemView) -> Frames:
         """``uint8[T, H, W, 3]`` as stored.
@@ -287,7 +300,13 @@ class SavedFolder(Method):
             NotMeasurable: no prediction of this item or several, one that cannot be read, whose frames have no clear order, or
                 one of another shape beside a hole.
         """
-        paths = self._find(view.item_id)
+        if isinstance(self.folder, Address):
+            with _brought(self.folder, view.item_id) as folder:
+                return self._frames(view, folder)
+        return self._frames(view, self.folder)
+
+    def _frames(self, view: ItemView, folder: Path) -> Frames:
+        paths = _find(folder, view.item_id)
         if not paths:
             raise NotMeasurable(f"no prediction for item {view.item_id!r} in {str(self.folder)!r}")
         if len(paths) > 1:
@@ -309,23 +328,63 @@ class SavedFolder(Method):
         return frames
 
     def content(self, item_id: str) -> str:
-        """Changes whenever the stored prediction of an item does: names, sizes and times of its files; "" without one."""
-        files = [file for path in self._find(item_id) for file in (video.list_images(path) if path.is_dir() else [path])]
+        """Changes whenever the stored prediction of an item does: names, sizes and times of its files, or states of its objects;
+        "" without one.
+
+        Raises:
+            InputError: nothing lies at the address, or it may not be read. NetworkError: for now.
+        """
+        if isinstance(self.folder, Address):
+            objects = [(one.name, one.state) for one in self._listed.get(item_id, ())]
+            return repr(objects) if objects else ""
+        files = [file for path in _find(self.folder, item_id) for file in (video.list_images(path) if path.is_dir() else [path])]
         # A broken link has no state of its own; it is told when it is read.
         facts = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) if file.exists() else file.name for file in files]
         return repr(facts) if facts else ""
 
-    def _find(self, item_id: str) -> list[Path]:
-        """Every file and folder that is a prediction of the item."""
-        folder = self.folder / item_id
-        files = [path for suffix in _SPELLINGS if (path := self.folder / f"{item_id}{suffix}").is_file()]
-        # A file system that ignores case has one file under many spellings.
-        distinct = list({os.stat(path).st_ino: path for path in reversed(files)}.values())[::-1]
-        return distinct + [folder] * folder.is_dir()
+
+def _find(folder: Path, item_id: str) -> list[Path]:
+    """Every file and folder that is a prediction of the item."""
+    own = folder / item_id
+    files = [path for suffix in _SPELLINGS if (path := folder / f"{item_id}{suffix}").is_file()]
+    # A file system that ignores case has one file under many spellings.
+    distinct = list({os.stat(path).st_ino: path for path in reversed(files)}.values())[::-1]
+    return distinct + [own] * own.is_dir()
 
 
-def strangers(folder: Path, item_ids: Collection[str]) -> list[str]:
+def _by_item(address: Address, beginning: str = "") -> dict[str, list[Entry]]:
+    """Item id -> the objects that are, or are in, predictions of it, of those whose names have this beginning."""
+    found: dict[str, list[Entry]] = {}
+    for one in listed(address, beginning):
+        folder, _, own = one.name.rpartition("/")
+        if video.is_image(own) if folder else Path(own).suffix.lower() in SUFFIXES:
+            found.setdefault(folder or Path(own).stem, []).append(one)
+    return {name: entries for name, entries in found.items() if not video.is_hidden(name)}
+
+
+@contextmanager
+def _brought(address: Address, item_id: str) -> Iterator[Path]:
+    """A folder with what lies at an address of one item, while the block runs; its bytes come through the cache."""
+    cache = cache_folder()
+    cache.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=cache, prefix=".saved.") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
+
+        def bring(one: Entry) -> None:
+            target = Path(folder, one.name)
+            target.parent.mkdir(exist_ok=True)
+            # Linked, so that it stays however full the cache gets; it may have left that before.
+            while not target.exists():
+                with suppress(FileNotFoundError):
+                    os.link(brought(address / one.name, state=one.state), target)
+
+        list(pool.map(bring, _by_item(address, item_id).get(item_id, ())))
+        yield Path(folder)
+
+
+def strangers(folder: Place, item_ids: Collection[str]) -> list[str]:
     """Names of the files and folders in ``folder`` that could hold predictions, but of none of the items, sorted."""
+    if isinstance(folder, Address):
+        return sorted(entries[0].name.partition("/")[0] for item, entries in _by_item(folder).items() if item not in item_ids)
     paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES or path.is_dir()]
     names = {path.name: path.name if path.is_dir() else path.stem for path in paths if not video.is_hidden(path.name)}
     return sorted(name for name, item_id in names.items() if item_id not in item_ids)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -59,9 +60,15 @@ def proof(workspace: Workspace) -> Proof:
     with suppress(*UNREADABLE, WorkspaceError):
         for row in workspace.table("predictions", Prediction):
             of[row.blob] = f"prediction of {row.method} for item {row.item_id}, "
+    if workspace.address:  # what lies there is proved, and none of it is here but what was named
+        shutil.rmtree(run / "blobs", ignore_errors=True)
+        for name in _named(workspace):
+            with suppress(VerifyError):  # a table that is damaged is told below
+                workspace.blobs.path(name)
     for path in sorted((run / "blobs").glob("*/*")):
         found.blobs += 1
-        found.damaged += _damage(path, lambda path: workspace.blobs.proved(path.name, of=of.get(path.name, "")))
+        for damage in _damage(path, lambda path: workspace.blobs.proved(path.name, of=of.get(path.name, ""))):
+            found.damaged.append(damage._replace(drop=partial(_drop_blob, workspace, path)))
     for log in sorted((run / "ledger").glob("*.jsonl")):
         ledger = Ledger(log.parent, log.stem, own=log.stem)
         found.lines += log.read_bytes().count(b"\n")
@@ -78,13 +85,26 @@ def proof(workspace: Workspace) -> Proof:
             found.damaged.append(Damage(path, f"the table {str(path)!r} is missing", partial(_drop, path)))
     for path in kept_files(run):
         found.damaged += _damage(path, read_kept)
-    for table, record, columns in (("predictions", Prediction, ["blob"]), ("scores", Score, ["features", "truth_features"])):
-        for column in columns if whole else ():
-            for name in filter(None, workspace.columns(table, record, columns=[column])[column].unique().to_pylist()):
-                if not (path := workspace.blobs.path(name)).exists():
-                    what = f"the blob {str(path)!r}, which the table {table!r} names, is missing"
-                    found.damaged.append(Damage(path, what, lambda: None))
+    for name, table in _named(workspace).items() if whole else ():
+        if not (path := workspace.blobs.path(name)).exists():
+            what = f"the blob {str(path)!r}, which the table {table!r} names, is missing"
+            found.damaged.append(Damage(path, what, partial(_drop_blob, workspace, path)))
     return found
+
+
+def _named(workspace: Workspace) -> dict[str, str]:
+    """The blobs that tables name, each with the table; of damaged tables none."""
+    named: dict[str, str] = {}
+    for table, record, columns in (("predictions", Prediction, ["blob"]), ("scores", Score, ["features", "truth_features"])):
+        with suppress(*UNREADABLE, WorkspaceError):
+            rows = workspace.columns(table, record, columns=columns)
+            named |= dict.fromkeys((name for one in columns for name in rows[one].unique().to_pylist() if name), table)
+    return named
+
+
+def _drop_blob(workspace: Workspace, path: Path) -> None:
+    path.unlink(missing_ok=True)
+    workspace.doubt(path.name)
 
 
 def damaged_media(root: Path) -> list[str]:

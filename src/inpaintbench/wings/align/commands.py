@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import ProtocolName, kept_between_items, opened, scorable
-from inpaintbench.cli.options import Share, option
+from inpaintbench.cli.options import RunFolder, Share, option
 from inpaintbench.cli.words import pair
 from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
@@ -34,6 +35,7 @@ from inpaintbench.wings.align.reading import (
     read_scores,
     without,
 )
+from inpaintbench.workspace import Workspace
 
 
 def align_command(
@@ -41,7 +43,7 @@ def align_command(
     answers: Path | None = None,
     *,
     scores: Path | None = None,
-    run: Path | None = None,
+    run: RunFolder | None = None,
     protocol: ProtocolName = None,
     tie: list[str] | None = None,
     tie_quantile: Share | None = None,
@@ -60,7 +62,7 @@ def align_command(
         answers: Table of answers: .csv, .jsonl or .parquet with annotator, group, dimension, left, right, choice, or a file
             of `annotate export`. [default: the resolved votes of --run]
         scores: Table of scores: item, method, metric, value. [default: those of --run]
-        run: Folder with the scores. [default: none, with --scores]
+        run (PATH|ADDRESS): Folder with the scores. [default: none, with --scores]
         tie (METRIC=VALUE): From which difference on two values count as different; repeat for more.
         tie_quantile: The other thresholds: this quantile of the differences of the pairs asked.
         better (METRIC=higher|lower): Direction of a metric that is not known here.
@@ -113,7 +115,8 @@ def align_command(
         fingerprint=fingerprint,
         notes=notes,
     )
-    page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), alignment)
+    with console.writing(Workspace(run, create=False)) if run and not scores else nullcontext():
+        page = write_alignment((out or (run / FOLDER if run and not scores else FOLDER)).absolute(), alignment)
     _say(alignment)
     console.say(f"Alignment: {page.resolve()}")
 

@@ -13,7 +13,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Build, Demo, Out, Owned, one_of
 from inpaintbench.cli.console import AsJson, constant, print_json
 from inpaintbench.cli.evaluate_options import ProtocolName, SliceName, SomeMetrics, dataset_argument, results_of
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, Positive, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, Positive, RunFolder, of_recipe
 from inpaintbench.cli.words import check_name
 from inpaintbench.compute import Device
 from inpaintbench.errors import InputError, UsageError
@@ -213,7 +213,7 @@ _PAPERS = ("chalearn", "editboard", "reinpaint")
 def rank(
     dataset: Annotated[Path | None, dataset_argument("none, with --published")] = None,
     *,
-    run: Path | None = None,
+    run: RunFolder | None = None,
     protocol: ProtocolName = None,
     metric: SomeMetrics = None,
     region: str | None = None,
@@ -228,7 +228,7 @@ def rank(
     """Order methods by the mean of their places over metrics.
 
     Args:
-        run: Folder with the scores. [default: none, with --published]
+        run (PATH|ADDRESS): Folder with the scores. [default: none, with --published]
         region: Where they are measured. [default: each metric's usual one, as in the report]
         part --slice (NAME): Over the items of one slice, or of a split: split-test. [default: all items]
         mean_places: Mean places to one decimal: rounded, or truncated. [default: as the protocol says]

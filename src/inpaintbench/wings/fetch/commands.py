@@ -18,7 +18,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Place
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import InShard, InWorkspace, OutWorkspace, Running, parse_shard
-from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option, read_option
+from inpaintbench.cli.options import OR_ADDRESS, Among, Natural, Positive, argument, bundle, option, read_option
 from inpaintbench.curation.facts import LicenceCheck, latest_checks
 from inpaintbench.download import Limits, safe_name
 from inpaintbench.errors import InputError, UsageError
@@ -292,7 +292,7 @@ _REPORT = ("id", "status", "licence", "licence_url", "author", "title", "uploade
 
 def flickr(
     *,
-    out: Annotated[Path | None, option("Workspace to make or go on with.", default="none: --report alone")] = None,
+    out: Annotated[Path | None, option("Workspace to make or go on with.", default="none: --report alone", **OR_ADDRESS)] = None,
     search: Annotated[Search, bundle(Search)] = Search(),
     user: Annotated[list[str] | None, option("User name or NSID. May be given again.", "--user", "--users")] = None,
     tag: list[str] | None = None,

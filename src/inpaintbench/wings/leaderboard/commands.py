@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from inpaintbench import frozen
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import InDataset, LabelText, ProtocolName, dataset_argument, opened, results_of
-from inpaintbench.cli.options import Natural
+from inpaintbench.cli.options import Natural, RunFolder
 from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.effort import beware_words
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def submit(
     dataset: Annotated[Path | None, dataset_argument("none, with --new-card")] = None,
     *,
-    run: Path | None = None,
+    run: RunFolder | None = None,
     method: LabelText | None = None,
     card: Path | None = None,
     out: Path | None = None,
@@ -38,7 +38,7 @@ def submit(
     """Pack one method's scores for a leaderboard. Hashes and its method card go with them.
 
     Args:
-        run: Folder with the scores. [default: none, with --new-card]
+        run (PATH|ADDRESS): Folder with the scores. [default: none, with --new-card]
         method (LABEL): Which of its methods. [default: the only one that was scored]
         card: The method card, TOML. [default: none, with --new-card]
         out: The file to write. [default: LABEL.zip]

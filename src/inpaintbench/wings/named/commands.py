@@ -49,6 +49,7 @@ from inpaintbench.recipes.dataset_table import DatasetTable
 from inpaintbench.recipes.options import read_size
 from inpaintbench.recipes.settings import FILE, recall
 from inpaintbench.recipes.stages import SourceSpec
+from inpaintbench.storage import local_path
 from inpaintbench.types import Dataset
 from inpaintbench.wings.named.definition import Located, Named, named, names
 from inpaintbench.wings.named.standing import NOT_MEASURED, Films, differences_of_columns, differences_of_data, standing
@@ -226,7 +227,7 @@ def _by_item(spec: MethodSpec, dataset: Dataset, into: Path) -> MethodSpec:
     """
     if spec.leaf != "saved_folder":
         return spec
-    folder, names, links = Path(spec.constants["folder"]), _called(dataset), dict[str, Path]()
+    folder, names, links = local_path(spec.constants["folder"], called=spec.label), _called(dataset), dict[str, Path]()
     ends, known = Counter(Path(name).name for name in names.values()), set[str]()
     for item_id, name in names.items():
         called = {item_id, name, *([Path(name).name] if ends[Path(name).name] == 1 else [])}

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 from inpaintbench.cli import console
 from inpaintbench.cli.evaluate_options import LabelText, leaf_and_constants
-from inpaintbench.cli.options import Among, Natural, Positive, argument, bundle, option
+from inpaintbench.cli.options import OR_ADDRESS, Among, Natural, Positive, argument, bundle, option, parse_dataset
 from inpaintbench.errors import InputError, UsageError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -43,8 +43,10 @@ PROTOCOL = "reinpaint/corrected"
 # In the place of a ratio: the second masks of the dataset.
 OF_DATASET = "published"
 
-InDataset = Annotated[Path, argument("A frozen dataset with second masks: `build reinpaint` makes one.")]
-Run = Annotated[Path, option("Folder with the predictions.")]
+InDataset = Annotated[
+    Path, argument("A frozen dataset with second masks: `build reinpaint` makes one.", parser=parse_dataset, metavar="DATASET")
+]
+Run = Annotated[Path, option("Folder with the predictions.", **OR_ADDRESS)]
 Second = Annotated[str, option(f"F2, with constants: one of {', '.join(METHODS)}.", among=METHODS, metavar="METHOD[,NAME=VALUE]")]
 Metrics = Annotated[
     list[str] | None,

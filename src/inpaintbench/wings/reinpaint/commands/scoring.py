@@ -129,13 +129,15 @@ def grid(
         )  # fmt: skip
     folder = out or workspace.path / "reinpaint-grid"
     made = grid_of(results, settings, loaded, references=references_in(workspace))
-    page = write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
+    with console.writing(workspace):
+        page = write_grid(folder, made, notes=[f"Scored by {protocol} ({chosen.fingerprint})."])
+        if pictures:
+            gallery.write(
+                folder, loaded, root=dataset, blobs=workspace.blobs, firsts=chosen_firsts, setting=next(iter(settings.values())),
+                pictures=pictures,
+            )  # fmt: skip
     console.say(page.read_text())
     tell_missing(results)
     if pictures:
-        gallery.write(
-            folder, loaded, root=dataset, blobs=workspace.blobs, firsts=chosen_firsts, setting=next(iter(settings.values())),
-            pictures=pictures,
-        )  # fmt: skip
         console.say(f"Gallery: {(folder / gallery.PAGE).resolve()}")
     console.say(f"Tables: {folder.resolve()}")
