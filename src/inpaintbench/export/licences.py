@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from inpaintbench.errors import InputError
 
@@ -85,6 +86,7 @@ def hub_name(licence: str) -> str:
     return "other"
 
 
+@lru_cache(maxsize=1024)
 def canonical(licence: str | None) -> str:
     """A licence in one spelling: small letters, words joined by single hyphens, addresses of Creative Commons as their ids."""
     text = (licence or "").strip().casefold()

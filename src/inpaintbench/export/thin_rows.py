@@ -84,6 +84,14 @@ def _kinds(names: Any) -> Any:
     return pa.array(kinds, pa.string())
 
 
+def _numbers(values: list[Any]) -> Any:
+    """``number_in`` of each, ``float64[N]``."""
+    if not set(map(type, values)) <= {int, float, type(None)}:
+        return [number_in(value) for value in values]
+    found = np.array(values, np.float64)
+    return np.where(np.isfinite(found), found, math.nan)
+
+
 class _Kept:
     """What is kept of all rows, by columns."""
 
@@ -108,15 +116,20 @@ class _Kept:
         for name in set[str]().union(*facts):
             if name in _NUMBERS:
                 known = self.measured.setdefault(name, np.full(len(self.ids), math.nan))
-                known[start : self._done] = [number_in(fact.get(name)) for fact in facts]
+                known[start : self._done] = _numbers([fact.get(name) for fact in facts])
             if name in _WORDS and name not in self.words:
                 self.words[name] = _Coded()
                 self.words[name].add(pa.nulls(start, pa.string()))
         for name, words in self.words.items():
-            said = (fact.get(name) for fact in facts)
-            # Groups may be called by numbers.
-            told = [str(word) if isinstance(word, str) or (name == frozen.GROUP and word is not None) else None for word in said]
-            words.add(pa.array(told, pa.string()))
+            said = [fact.get(name) for fact in facts]
+            try:
+                words.add(pa.array(said, pa.string()))
+            except pa.ArrowException:
+                # groups may be called by numbers
+                told = [
+                    str(word) if isinstance(word, str) or (name == frozen.GROUP and word is not None) else None for word in said
+                ]
+                words.add(pa.array(told, pa.string()))
         if self._done == len(self.ids):
             for coded in (*self.columns.values(), *self.words.values()):
                 coded.end()

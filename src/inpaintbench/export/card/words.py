@@ -46,7 +46,10 @@ def n_sources(rows: Sequence[Plain]) -> int:
 
 def one_line(text: object) -> str:
     """One line of printable characters, whatever somebody wrote; nothing where there is no text."""
-    return " ".join("".join(mark if mark.isprintable() else " " for mark in str(text or "")).split())
+    said = str(text or "")
+    if not said.isprintable():
+        said = "".join(mark if mark.isprintable() else " " for mark in said)
+    return " ".join(said.split())
 
 
 def plain(text: object) -> str:
