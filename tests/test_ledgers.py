@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
+import weakref
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -63,6 +65,20 @@ def test_a_long_log_becomes_parts_which_hold_what_it_held(folder: Path) -> None:
     turned = list(reversed(ROWS))
     assert rows_of(ledger, *turned) == [row for subject in turned for row in ROWS[subject]]
     assert ledger.columns(Attribute).of(pa.array(["ks4", "nothing", "ks5"]))["row_count"].to_pylist() == [1, 2]
+
+
+def test_entries_that_nobody_needs_any_more_are_gone_at_once(folder: Path) -> None:
+    ledger = Ledger(folder, "step", own="step", record_type=Attribute)
+    append(ledger, *ROWS)
+    gc.disable()  # of a million clips they take a gigabyte, which no collection may come for
+    try:
+        entries = ledger.columns(Attribute)
+        assert sum(table.num_rows for table in entries.rows(entries.columns)) == len(ROWS)
+        kept = weakref.ref(entries)
+        del entries
+        assert kept() is None
+    finally:
+        gc.enable()
 
 
 def test_a_ledger_without_the_type_of_its_rows_stays_a_log_until_it_is_read(folder: Path) -> None:

@@ -21,7 +21,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -212,7 +212,8 @@ class Entries:
 
     def __init__(self, columns: pa.Table, parts: Sequence[Path | pa.Table], record_type: type) -> None:
         self.columns, self._parts, self._record_type = columns, parts, record_type
-        self._lists = lru_cache(maxsize=3)(self._lists_of)
+        # Of a function, as a method of its own would hold this until some collection: half of what a million clips had in memory.
+        self._lists = lru_cache(maxsize=3)(partial(_lists_of, parts, record_type))
 
     def of(self, keys: pa.Array) -> pa.Table:
         """Those of ``keys``, in that order, that are there."""
@@ -240,24 +241,6 @@ class Entries:
                 taken = [pa.concat_arrays(taken).take(pa.array(turned))]
             yield pa.Table.from_arrays(taken[0].flatten().flatten(), schema=schema)
 
-    def _lists_of(self, part: int) -> pa.Array:
-        """The rows of each entry of a part, ``list<struct>``."""
-        held = self._parts[part]
-        # The rows of entries in the schema of their records: columns that another version did not write are empty.
-        rows = held["rows"] if isinstance(held, pa.Table) else _read(held, ["rows"])["rows"]
-        lists, wanted = flat(rows), list(schema_of(self._record_type))
-        own = lists.flatten()
-        if list(own.type) == wanted:
-            return lists
-        there = {field.name for field in own.type}
-        columns = [
-            pc.struct_field(own, field.name).cast(field.type) if field.name in there else pa.nulls(len(own), field.type)
-            for field in wanted
-        ]
-        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-        offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
-        return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=wanted))
-
     def lost(self, some: pa.Table, has: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
         """Return which of ``N`` entries have rows that name a blob that is not there, ``bool[N]``."""
         parts, places = (some[name].to_numpy() for name in ("part", "place"))
@@ -276,6 +259,25 @@ class Entries:
                     of_entry[parents.filter(pc.is_in(blobs, pa.array(gone, pa.string()))).to_numpy()] = True
                 lost[own] = of_entry[places[own]]
         return lost
+
+
+def _lists_of(parts: Sequence[Path | pa.Table], record_type: type, part: int) -> pa.Array:
+    """The rows of each entry of a part, ``list<struct>``."""
+    held = parts[part]
+    # The rows of entries in the schema of their records: columns that another version did not write are empty.
+    rows = held["rows"] if isinstance(held, pa.Table) else _read(held, ["rows"])["rows"]
+    lists, wanted = flat(rows), list(schema_of(record_type))
+    own = lists.flatten()
+    if list(own.type) == wanted:
+        return lists
+    there = {field.name for field in own.type}
+    columns = [
+        pc.struct_field(own, field.name).cast(field.type) if field.name in there else pa.nulls(len(own), field.type)
+        for field in wanted
+    ]
+    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    offsets = pa.array(np.concatenate([[0], np.cumsum(counts)]), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(columns, fields=wanted))
 
 
 def _read(path: Path, columns: Sequence[str] | None = None) -> pa.Table:

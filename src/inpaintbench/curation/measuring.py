@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
+
+import pyarrow as pa
 
 from inpaintbench import video
 from inpaintbench.curation import footage
@@ -13,7 +14,7 @@ from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.facts import Facts, require_measured
 from inpaintbench.curation.rules import Rule
 from inpaintbench.errors import InputError, NotMeasurable
-from inpaintbench.executors.base import Executor, Outcome, Step, Task, Tasks
+from inpaintbench.executors.base import Executor, Outcome, Step, Tasks
 from inpaintbench.models import weights
 from inpaintbench.tables import flat, texts, to_columns
 from inpaintbench.types import Attribute, Clip, Plain, content_id
@@ -32,12 +33,15 @@ def measure(executor: Executor, clips: Sequence[Clip] | Workspace, *, leaf: str,
     return measure_together(executor, clips, leaves={leaf: constants or {}})[leaf]
 
 
-def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, leaves: Mapping[str, Plain]) -> dict[str, Outcome]:
+def measure_together(
+    executor: Executor, clips: Sequence[Clip] | pa.Table | Workspace, *, leaves: Mapping[str, Plain]
+) -> dict[str, Outcome]:
     """Measure several attribute leaves of every clip, each clip decoded once.
 
     Args:
         executor: who does the work.
-        clips: what is measured; a workspace stands for all of its clips, which are then read where there is something to do.
+        clips: what is measured, or a table of it, as a million records take a gigabyte; a workspace stands for all of its clips,
+            which are then read where there is something to do.
         leaves: attribute leaf -> its constants. A leaf that a clip was measured with before is not done again.
 
     Returns:
@@ -47,29 +51,27 @@ def measure_together(executor: Executor, clips: Sequence[Clip] | Workspace, *, l
         UnknownNameError: no such attribute leaf.
     """
     steps = {leaf: measuring_step(leaf, constants) for leaf, constants in leaves.items()}
-    tasks: Sequence[Task]
     if isinstance(clips, Workspace):
         some = clips.columns("clips", Clip, columns=["clip_id", "yuv_sha256"])
-        whole = lru_cache(maxsize=1)(lambda: clips.columns("clips", Clip))
-        ids, pixels = flat(some["clip_id"]), flat(some["yuv_sha256"])
-        tasks = Tasks(ids, pixels, lambda place: {"clip": whole().slice(place, 1).to_pylist()[0]})
+        whole = lru_cache(maxsize=1)(partial(clips.columns, "clips", Clip))
     else:
-        tasks = [Task(clip.clip_id, clip.yuv_sha256, {"clip": asdict(clip)}) for clip in clips]
+        some = clips if isinstance(clips, pa.Table) else to_columns(clips, Clip)
+        whole = lru_cache(maxsize=1)(some.combine_chunks)
+    tasks = Tasks(flat(some["clip_id"]), flat(some["yuv_sha256"]), lambda place: {"clip": whole().slice(place, 1).to_pylist()[0]})
     # Source id -> blob with its transitions, of sources that were searched for them.
     known = ("name", [footage.TRANSITIONS])
     rows = executor.workspace.columns("attributes", Attribute, where=known, columns=["subject_id", "blob"])
     near = dict(zip(rows["subject_id"].to_pylist(), rows["blob"].to_pylist(), strict=True))
     reading = [leaf for leaf in leaves if near and "transitions" in ATTRIBUTES.get(leaf).needs]
-    informed = _informed(clips, near) if reading else tasks
+    informed = _informed(whole(), near) if reading else tasks
     label = step_of(next(iter(leaves))) if len(steps) == 1 else f"measure {len(steps)} attributes"
     work = [(step, informed if leaf in reading else tasks) for leaf, step in steps.items()]
     outcomes = executor.run_together(work, label=label)
     return {leaf: outcomes[step_of(leaf)] for leaf in leaves}
 
 
-def _informed(clips: Sequence[Clip] | Workspace, near: Mapping[str, str]) -> Tasks:
+def _informed(table: pa.Table, near: Mapping[str, str]) -> Tasks:
     """Tasks that know the transitions of their sources, and are done again where those are others."""
-    table = clips.columns("clips", Clip) if isinstance(clips, Workspace) else to_columns(clips, Clip)
     ids, pixels, sources = (table[name].to_pylist() for name in ("clip_id", "yuv_sha256", "source_id"))
     contents = [content_id(one, near[source]) if source in near else one for one, source in zip(pixels, sources, strict=True)]
 

@@ -53,8 +53,9 @@ def group(workspace: Workspace, *, executor: Executor | None = None) -> None:
     clips, origins = _clips(workspace, None, columns=look_alikes.SHOWN)
     looked_for = clips.filter(_looked_for(clips, origins))
     if executor is not None and looked_for.num_rows:
-        own = to_records(workspace.columns("clips", Clip, where=("clip_id", set(looked_for["clip_id"].to_pylist()))), Clip)
-        measuring.measure_together(executor, own, leaves={leaf: {} for leaf in look_alikes.leaves(len(own))})
+        own = workspace.columns("clips", Clip, where=("clip_id", set(looked_for["clip_id"].to_pylist())))
+        measuring.measure_together(executor, own, leaves={leaf: {} for leaf in look_alikes.leaves(own.num_rows)})
+        del own
     if workspace.shard:
         return
     clips = clips.append_column("group", sources_of(workspace, clips, step=KNOWN))
