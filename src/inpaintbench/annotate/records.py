@@ -18,7 +18,7 @@ from inpaintbench.types import Plain, content_id
 
 Kind = Literal[
     "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest",
-    "finish", "platform",
+    "finish", "platform", "edit",
 ]  # fmt: skip
 # `training` and `test`: of a crowd's practice and its test beforehand; `warmup`: of a rater's first tasks. They are no votes.
 Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup"]
@@ -27,6 +27,11 @@ Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup"]
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
 # Answers given by raters who knew the machine's: they may lean towards it.
 ANCHORED: frozenset[str] = frozenset({"prefill", "seen"})
+
+# What of a study can be changed while it runs; see ``desk.edits``.
+What = Literal["welcome", "title", "instruction", "places", "gold", "paused"]
+# Of these, what raters read.
+WORDING: frozenset[What] = frozenset({"welcome", "title", "instruction"})
 
 # Rater id of events that are nobody's.
 STUDY = "-"
@@ -45,7 +50,7 @@ class Event(NamedTuple):
     * ``answer``: ``submission_id``, ``lease_id``, ``task_id``, ``given`` (part -> value, as sent), ``choice`` (in the
       names of what was shown), ``seconds`` (from first frame shown to answer), ``watched_frames``,
       ``dropped_frames``, ``plays``, ``stuttered``, ``suggestion_shown`` (see ``SuggestionShown``), ``seen`` (see
-      ``desk.cards.SentSeen``; missing where nobody said it).
+      ``desk.cards.SentSeen``; missing where nobody said it), ``revision`` (as that of ``Vote``; missing as ``seen``).
     * ``skip``: ``submission_id``, ``lease_id``, ``task_id``, ``reason``, ``text``.
     * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
     * ``resume``: an admin lets a paused rater go on, or a stranger has read the instructions again (``by`` is then ``rater``).
@@ -60,6 +65,7 @@ class Event(NamedTuple):
       (name -> constants, ``auto`` and ``version``).
     * ``platform``: what is told to the platform of somebody, before and after it is told; of rater ``STUDY``. See
       ``platforms.settling``.
+    * ``edit``: a change while it ran; of rater ``STUDY``. ``what``, ``of``, ``before``, ``after`` and ``by`` of ``Edit``.
     * ``include``: it counts again, and no rule may exclude it by itself. ``submission``, ``reason``, ``by``.
     """
 
@@ -107,6 +113,10 @@ class Vote:
     can have been watched. None where nobody knows: imported answers, tasks seen before they were taken back, a clock put back."""
     too_soon: bool = False
     """Fewer than the clip lasts, although it has to be watched, whatever the browser says."""
+    revision: int = 0
+    """Changes of the study that what the rater read had, of all there were; see ``Edit``."""
+    right: bool | None = field(default=None, compare=False)
+    """Whether it was right by what was known when it came; None where nothing was, or nobody says."""
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -135,6 +145,8 @@ class Lease:
     """Seconds since 1970."""
     dated_by: int = 0
     """Number of the event that said last when it expires."""
+    revision: int = 0
+    """Changes of the study before it was handed out."""
 
 
 @dataclass(slots=True)
@@ -186,6 +198,24 @@ class Stated:
     """Submissions before it: with none, the rules were stated before anybody answered."""
 
 
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of the study while it ran, of which nothing takes back what was shown before."""
+
+    number: int
+    """1 of the first."""
+    at: float
+    """Seconds since 1970."""
+    by: str
+    """Rater id of an admin."""
+    what: What
+    of: str
+    """Label of a question, id of a task of ``gold``, or empty."""
+    before: str
+    """Right answers are divided by ``|``."""
+    after: str
+
+
 # Seconds that an answer may come before its clip can be over: clocks and networks are not exact.
 SOON_SECONDS = 0.5
 
@@ -205,6 +235,8 @@ class Standing:
     """Screening rules as they were stated, the newest last."""
     warmups: int = 0
     """Answers to first tasks, to settle in, which are in none of the others."""
+    edits: Sequence[Edit] = ()
+    """Changes of the study while it ran."""
 
 
 # Last answers whose median is the pace.
@@ -368,6 +400,11 @@ def _median(seconds: Sequence[float | None]) -> float | None:
     return median(known) if known else None
 
 
+def is_right(study: Study, vote: Vote) -> bool:
+    """Return whether an answer to a gold task was right by what was known when it came."""
+    return study.passes(study.task_of[vote.task_id], vote.choice) if vote.right is None else vote.right
+
+
 def first_votes(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str, list[Vote]]:
     """Task id -> the votes that count: of each rater the first.
 
@@ -384,6 +421,6 @@ def first_votes(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str,
         task = study.task_of.get(vote.task_id)
         if task is None:
             raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
-        if gold or not task.gold:
+        if gold if task.gold else vote.purpose != "gold":  # a task may have been gold once, and no more
             first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
     return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}

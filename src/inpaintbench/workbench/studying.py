@@ -65,7 +65,8 @@ class Votes:
             copy = cache / f"{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()}.journal"
             _copied(stored, copy)
             with Journal(copy) as journal:
-                self.votes = Desk(self.study, journal).state().votes()
+                desk = Desk(self.study, journal)
+                self.votes, self.study = desk.state().votes(), desk.study
         elif known or stored.is_file():
             self.sentence = f"The answers lie in {known or stored}, which is not looked into from here."
 

@@ -51,7 +51,7 @@ def test_work_has_exactly_the_fields_that_the_browser_knows() -> None:
     assert set(work["progress"]) == {"answered", "total", "pace", "undoable"}
     assert set(work["queue"][0]) == {
         "lease_id", "task", "prompt", "question", "media", "players", "outline", "must_watch", "suggestion", "previous",
-        "skip_reasons",
+        "skip_reasons", "revision",
     }  # fmt: skip
     assert work["queue"][0]["skip_reasons"] == list(SKIP_REASONS)
     assert json.loads(json.dumps(work, allow_nan=False)) == work

@@ -93,7 +93,7 @@ def test_a_spreadsheet_finds_no_formulas(tmp_path: Path) -> None:
 def test_any_text_comes_back_as_it_was(text: str, suffix: str, tmp_path: Path) -> None:
     row = dict.fromkeys(SCHEMA.names, text) | {
         "candidates": [text, "b"], "shown": [], "given": json.dumps({text: text}), "seconds": 0.1, "at": 1e9 / 3,
-        "stuttered": False,
+        "stuttered": False, "revision": 0,
     }  # fmt: skip
     path = tmp_path / f"any{suffix}"
     write_rows(path, [row])

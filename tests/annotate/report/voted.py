@@ -44,6 +44,8 @@ class Vote:
     stuttered: bool = False
     suggestion_shown: str = "hidden"
     seen: Mapping[str, object] | None = None
+    revision: int = 0
+    right: bool | None = None
     sides = records.Vote.sides
 
 

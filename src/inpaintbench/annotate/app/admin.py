@@ -149,7 +149,7 @@ class AdminRoom:
 
     def __init__(self, study: Study, *, desk: Desk, people: People) -> None:
         self._study, self._desk, self._people = study, desk, people
-        self._views = Views(study, desk=desk)
+        self._views = Views(desk)
 
     def refresh(self, request: gr.Request) -> tuple[Any, ...]:
         """Summary, coverage, raters, newest answers, notes, and the names to choose from."""
@@ -341,7 +341,7 @@ def admin_routes(study: Study, folder: Path, *, desk: Desk, journal: Journal, pe
     """``GET /admin/judgements.csv``: the answers that stand, with the raters' names; ``/admin/results``: the report of this
     moment; ``/admin/pictures/<proxy>.jpg``: what candidates look like in the middle of a proxy."""
     router = APIRouter(prefix="/admin")
-    views = Views(study, desk=desk)
+    views = Views(desk)
     pictures = {Path(name).stem: name for name in study.proxies}
     # With letters for methods or without -> the number of the last event, and the report, which is worked out when somebody asks
     # and there are other events. Intervals are resampled, which takes a while: two who ask at once wait for one.

@@ -235,6 +235,8 @@ RULES = (
     Rule("GET", r"/admin", Who.ADMIN, "plain"),
     Rule("GET", r"/admin/", Who.ADMIN, "page", of_gradio=True),
     Rule("GET", r"/admin/judgements\.csv", Who.ADMIN, "file"),
+    Rule("GET", r"/admin/edit", Who.ADMIN, "plain", query=True),
+    Rule("POST", r"/admin/edit", Who.ADMIN, "form"),
     Rule("GET", r"/admin/results", Who.ADMIN, "page"),
     Rule("GET", r"/admin/pictures/[0-9a-f]{32}\.jpg", Who.ADMIN, "file"),
     Rule("GET", rf"/admin/{_GRADIO_FILES}", Who.ADMIN, "file", of_gradio=True),
@@ -386,8 +388,8 @@ def guarded(send: Send, rule: Rule | None, *, delivery: Delivery) -> Send:
         if message["type"] == "http.response.start":
             is_page = rule is not None and rule.kind == "page" and message["status"] == 200
             given = [(name.lower(), value) for name, value in message.get("headers", [])]
-            # With `no-referrer` browsers send `Origin: null` with forms. The address of the login page holds no secret.
-            referrer = "same-origin" if rule is not None and rule.path == "/login" else "no-referrer"
+            # With `no-referrer` browsers send `Origin: null` with forms. The addresses of pages with forms hold no secret.
+            referrer = "same-origin" if rule is not None and rule.path in ("/login", "/admin/edit") else "no-referrer"
             added = [*_ALWAYS, ("Content-Security-Policy", delivery.nothing), ("Referrer-Policy", referrer)]
             added += [("X-Frame-Options", "DENY")] * (not delivery.embed) + [_HSTS] * delivery.secure
             dropped: tuple[bytes, ...] = _UNTOLD

@@ -196,7 +196,7 @@ def _to_login(rule: allowed.Rule) -> Response:
     if rule.kind in ("page", "plain"):
         return RedirectResponse("/login", status_code=303)
     sentence = "you are not logged in, or your invitation has ended; open your invitation link again"
-    response = refusal(401, sentence, as_page=False)
+    response = refusal(401, sentence, as_page=rule.kind == "form")
     if rule.method == "POST":
         response.headers["Connection"] = "close"
     return response

@@ -25,6 +25,7 @@ from inpaintbench.annotate.app import routes, tables
 from inpaintbench.annotate.app.admin import admin_page, admin_routes
 from inpaintbench.annotate.app.allowed import Buckets, Delivery, Forwarded, Limits, Origins, Rate, network_of
 from inpaintbench.annotate.app.connections import IDLE_SECONDS, MOST_CONNECTIONS, protocol
+from inpaintbench.annotate.app.editing import editing_routes
 from inpaintbench.annotate.app.routes import (
     answer_errors,
     file_routes,
@@ -66,6 +67,10 @@ _TOOK_PART = (
     "you took part in another study of ours, and this one needs people who have not; nothing is stored of you. Please return "
     "your place where you found the study"
 )
+_HELD = (
+    "this study is paused for a while, and nothing is stored of you; come again with the same link later, or return your place "
+    "where you found the study"
+)
 _UNPROVEN = (
     "somebody came with this id before; go on in the browser in which you began, where your code is too, or write to whoever "
     "runs the study"
@@ -102,7 +107,7 @@ def arrival_routes(
         try:
             given = identifiers(request.url.query, platform, mturk=crowd.platform == "mturk")
             if given is None:
-                return sentence_page(study.file.title, study.file.welcome or _PREVIEW)
+                return sentence_page(study.file.title, desk.study.file.welcome or _PREVIEW)
             if crowd.signed:
                 check_link(request, given, platform, keys)
             if crowd.study_id and given.get("study") != crowd.study_id:
@@ -111,6 +116,8 @@ def arrival_routes(
                 return no(429, "too many people come at once; reload this page in a moment")
             arrival = Arrival(crowd.platform, **given)
             rater_id = participants.rater_of(study.study_id, arrival)
+            if rater_id is None and desk.paused():
+                return no(503, _HELD)
             if rater_id is None and took_part(arrival):
                 return no(403, _TOOK_PART)
             token = token_of(request.headers)
@@ -274,6 +281,7 @@ def make_app(
         app.include_router(arrivals)
     app.include_router(file_routes(study, folder, desk=desk, where=where_of(study)))
     app.include_router(admin_routes(study, folder, desk=desk, journal=journal, people=people))
+    app.include_router(editing_routes(desk=desk, people=people))
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=routes.HEAD)
     origins = Origins(bound=bound, public=public_origin)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from inpaintbench.annotate.desk.cards import letter
-from inpaintbench.annotate.records import Standing, Vote
+from inpaintbench.annotate.records import Standing, Vote, is_right
 from inpaintbench.annotate.study import Study
 from inpaintbench.pages import Cell, Column, Row, Table, render
 from inpaintbench.pages.page import STYLESHEETS, TOKENS, asset
@@ -20,7 +20,7 @@ from inpaintbench.types import content_id
 if TYPE_CHECKING:
     from inpaintbench.annotate.desk.desk import Desk
     from inpaintbench.annotate.journal.accounts import Person, Rater
-    from inpaintbench.annotate.records import Exclusion, Submission
+    from inpaintbench.annotate.records import Edit, Exclusion, Submission
 
 
 # Methods under letters: how admins see a study before it ends, unless they may see the names.
@@ -34,17 +34,20 @@ class Views:
     """Which view of a study an admin has.
 
     Args:
-        study: prepared.
-        desk: knows whether it has ended.
+        desk: knows the study as it is now, and whether it has ended.
     """
 
-    def __init__(self, study: Study, *, desk: Desk) -> None:
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.plain, self.blind = View(study, letters=False), View(study, letters=True)
+        self._both: tuple[View, View] | None = None
 
     def of(self, person: Person) -> View:
         """The names for those who may see them, and for everybody once the study has its answers; letters for others."""
-        return self.plain if person.sees_methods or self._desk.done() else self.blind
+        named = person.sees_methods or self._desk.done()
+        study, both = self._desk.study, self._both
+        if both is None or both[0].study is not study:
+            both = self._both = View(study, letters=False), View(study, letters=True)
+        return both[0] if named else both[1]
 
 
 class View:
@@ -73,6 +76,14 @@ class View:
             proxies[name] = replace(proxy, tiles=tuple(tiles))
         self.study = replace(study, tasks=tuple(tasks), proxies=proxies)
 
+    def told(self, answers: str) -> str:
+        """Right answers, divided by ``|``, with letters for names."""
+        return "|".join(self._called.get(name, name) for name in answers.split("|"))
+
+    def meant(self, answer: str) -> str:
+        """An answer with the name for its letters."""
+        return next((name for name, called in self._called.items() if called == answer), answer)
+
     def vote(self, vote: Vote) -> Vote:
         """An answer with letters for names."""
         if not self._called or not vote.candidates:
@@ -86,7 +97,14 @@ class View:
         if not self._called:
             return of
         votes, everything, excluded = ([self.vote(vote) for vote in some] for some in (of.votes, of.everything, of.excluded))
-        return replace(of, votes=votes, everything=everything, excluded=excluded)
+        return replace(of, votes=votes, everything=everything, excluded=excluded, edits=self.edits(of.edits))
+
+    def edits(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Changes of the study with letters for names."""
+        gold = {
+            one: replace(one, before=self.told(one.before), after=self.told(one.after)) for one in edits if one.what == "gold"
+        }
+        return [gold.get(one, one) for one in edits]
 
     def overview(self, overview: Mapping[str, Any]) -> dict[str, Any]:
         """The overview of the desk with letters for names."""
@@ -134,7 +152,7 @@ def summary(overview: Mapping[str, Any], *, letters: bool = False) -> str:
         *(Card(term, f"{n:,}", state="open" if n else "") for term, n in alarming.items()),
     ]
     why = f"{overview['why']} Until then methods are called by letters." if letters else overview["why"]
-    return drawn(study=overview["study"]["title"], done=overview["done"], why=why, cards=cards)
+    return drawn(study=overview["study"]["title"], done=overview["done"], paused=overview.get("paused"), why=why, cards=cards)
 
 
 def coverage(overview: Mapping[str, Any]) -> str:
@@ -211,7 +229,7 @@ def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> s
         Fact("Time", duration(vote.seconds), "playing stuttered" if vote.stuttered else ""),
     ]
     if task.gold:
-        near = "near enough as a check" if study.passes(task, vote.choice) else "not given"
+        near = "near enough as a check" if is_right(study, vote) else "not given"
         rows.append(Fact("Known answer", " or ".join(sorted(task.gold)), "right" if vote.choice in task.gold else near))
     if excluded is not None:
         rows.append(Fact("Excluded", excluded.reason, excluded.rule.replace("_", " ") if excluded.rule else "by hand"))

@@ -43,9 +43,15 @@ def timed_out(visit: Visit, crowd: Crowd, *, now: float) -> bool:
 class Attendance:
     """The strangers of one study."""
 
-    def __init__(self, live: Live, crowd: Crowd) -> None:
-        self._live, self._crowd = live, crowd
+    def __init__(self, live: Live) -> None:
+        self._live = live
         self._tasks = {use: [task for task in live.study.tasks if task.use == use] for use in ("training", "test")}
+
+    @property
+    def _crowd(self) -> Crowd:
+        crowd = self._live.study.file.crowd
+        assert crowd is not None
+        return crowd
 
     def stage(self, append: Append, rater_id: str) -> Stage:
         """Where somebody stands; ends their part, or begins a break, where it is due."""
@@ -117,7 +123,11 @@ class Attendance:
         return sum(bool(use) and use != own for use in uses)
 
     def places_left(self, *, besides: str = "") -> int:
-        """Places that nobody has, ``besides`` one rater: strangers who work, or came to the end, have one.
+        """Places that nobody has, ``besides`` one rater."""
+        return max(0, self._crowd.places - self.places_taken(besides=besides))
+
+    def places_taken(self, *, besides: str = "") -> int:
+        """Places that somebody has, ``besides`` one rater: strangers who work, or came to the end, have one.
 
         Where links are signed whoever agrees has a place; where they are not, anybody can invent people, and only who has passed
         the test has one.
@@ -130,7 +140,7 @@ class Attendance:
             taken += (self._open(visit) and (self._crowd.signed or self._tested(record))) or (
                 visit.outcome in ("completed", "no_more_tasks") and record.voted > 0
             )
-        return max(0, self._crowd.places - taken)
+        return taken
 
     def at_work(self) -> frozenset[str]:
         """Those who have agreed and go on."""

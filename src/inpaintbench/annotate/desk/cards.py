@@ -64,6 +64,10 @@ class Sent(_Message):
     """Made by the browser; sending again what was stored changes nothing."""
 
 
+# Changes of the study that were made when a card was drawn, as the card says; None where the client does not say it.
+Revision = Annotated[int, Field(ge=0, le=2**31)]
+
+
 # Name and main version of a browser.
 Browser = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,20}( \d{1,5})?$")]
 Ratio = Annotated[float, Field(ge=0, allow_inf_nan=False), _at_most(1000)]
@@ -107,6 +111,7 @@ class SentAnswer(Sent):
     stuttered: bool
     seen: SentSeen | None = None
     """None where the client does not say it."""
+    revision: Revision | None = None
 
 
 class SentSkip(Sent):
@@ -115,6 +120,7 @@ class SentSkip(Sent):
     lease_id: Id
     reason: Literal["broken", "unclear", "uncomfortable", "other"]
     text: Text = Field("", max_length=TEXT_LIMIT)
+    revision: Revision | None = None
 
 
 class SentUndo(Sent):
@@ -174,12 +180,13 @@ SKIP_REASONS = (
 _LABELS = {"original": "Original", "input": "Input", "clip": "Clip"}
 
 
-def card(study: Study, lease: Lease) -> dict[str, Any]:
-    """One task, ready to be shown."""
+def card(study: Study, lease: Lease, *, revision: int) -> dict[str, Any]:
+    """One task, ready to be shown; ``revision``: changes of the study so far."""
     task = study.task_of[lease.task_id]
     spec, proxy = study.spec_of[task.question], study.proxies[task.proxy]
     return {
         "lease_id": lease.lease_id,
+        "revision": revision,
         "task": content_id("card", lease.lease_id),  # of the lease: a silent repeat must not be known by its id
         "question": {"name": task.question, "leaf": spec.leaf, "form": study.form(task).json()},
         "prompt": task.prompt,

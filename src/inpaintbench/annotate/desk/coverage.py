@@ -293,6 +293,7 @@ def overview(
     return {
         "study": {"study_id": state.study.study_id, "title": state.study.file.title},
         "done": not waiting,
+        "paused": state.paused,
         "why": why_done(state, settled) if not waiting else f"Votes are still missing for {missing}.",
         "questions": questions,
         "raters": [

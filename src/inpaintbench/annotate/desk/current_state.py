@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from inpaintbench.annotate import records
 from inpaintbench.annotate.desk.coverage import Coverage
+from inpaintbench.annotate.desk.edits import applied
 from inpaintbench.annotate.desk.pairs import Finish, InformationGain
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.desk.submissions import known_of, number_of
@@ -36,14 +37,14 @@ if TYPE_CHECKING:
 
 
 # Changes whenever the same events give another state, or the same state other bytes.
-FORMAT = 5
+FORMAT = 6
 # Events from which on a snapshot is worth its place, and new ones after which the next is taken.
 WORTH, STEP = 200_000, 100_000
 _CODEC = "zstd"
 # Bytes that a snapshot may come to, unpacked.
 _LARGEST = 1 << 32
 # Fields of the state that are made of the study, or have columns of their own.
-_APART = frozenset({"study", "submissions", "gold_tasks", "raters"})
+_APART = frozenset({"study", "prepared", "submissions", "gold_tasks", "raters"})
 # Fields of a rater that have an entry a task, and are arrays of their own: those that name tasks, and the others.
 _TASKS = ("had", "repeated", "told", "first")
 _LARGE: Mapping[str, str] = {**dict.fromkeys((*_TASKS, "first_rows", "done"), "u4"), "seconds": "f8"}
@@ -68,7 +69,7 @@ def packed(state: State) -> bytes:
         for name, values in large.items():
             of_raters[name] += np.array(values, _LARGE[name]).tobytes()
     own = {of.name: _plain(getattr(state, of.name)) for of in fields(State) if of.name not in _APART}
-    head = {"format": FORMAT, "study": _print_of(state.study), "state": own, "raters": raters, "submissions": plain}
+    head = {"format": FORMAT, "study": _print_of(state.prepared), "state": own, "raters": raters, "submissions": plain}
     parts: dict[str, bytes | bytearray | memoryview] = {"head": orjson.dumps(head), **arrays, **of_raters}
     del head, raters, plain
     index = orjson.dumps({name: len(part) for name, part in parts.items()})
@@ -101,6 +102,8 @@ def unpacked(study: Study, blob: bytes, *, said: Mapping[str, Mapping[str, str]]
         state.submissions.restore(head["submissions"], arrays, said=said)
         for name, value in head["state"].items():
             setattr(state, name, _value(value))
+        for edit in state.edits:
+            state.become(applied(state.study, edit))
         ids = [task.task_id for task in study.tasks]
         columns = {name: np.frombuffer(arrays[name], of) for name, of in _LARGE.items()}
         begin = dict.fromkeys(_LARGE, 0)
@@ -242,7 +245,7 @@ class Live:
     """
 
     def __init__(self, study: Study, journal: Journal, *, clock: Callable[[], float]) -> None:
-        self.study = study
+        self._prepared = study
         self.now = clock()
         """Seconds since 1970; the same throughout a transaction."""
         self._clock = clock
@@ -256,6 +259,11 @@ class Live:
         journal.register(study.study_id, title=study.file.title)
         with self.reading():
             pass
+
+    @property
+    def study(self) -> Study:
+        """As it is after the changes of admins."""
+        return self.state.study
 
     @property
     def settled(self) -> frozenset[str]:
@@ -392,7 +400,7 @@ class Live:
 
     def _forget(self) -> None:
         with _uncollected():
-            self.state = stored_state(self.study, self._journal)
+            self.state = stored_state(self._prepared, self._journal)
             self.coverage = Coverage(self.state, now=self.now)
         self._kept = self.state.last_seq
         self.worth = InformationGain(self.state)
@@ -410,4 +418,7 @@ class Live:
 
     def _fold(self, events: Sequence[Event]) -> None:
         self.state.fold(events)
-        self.coverage.follow(events, now=self.now)
+        if any(event.kind == "edit" and event.body["what"] == "gold" for event in events):
+            self.coverage = Coverage(self.state, now=self.now)  # of other tasks
+        else:
+            self.coverage.follow(events, now=self.now)

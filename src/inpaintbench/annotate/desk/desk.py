@@ -6,12 +6,13 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from inpaintbench.annotate.crowd import UNPAID, Outcome
-from inpaintbench.annotate.desk import cards
+from inpaintbench.annotate.desk import cards, edits
 from inpaintbench.annotate.desk.assign import QUEUE, Assignment, Leases, still_to_come
 from inpaintbench.annotate.desk.attendance import FAREWELLS, Attendance
 from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip, SentStep, SentUndo, SentWork, parsed
@@ -20,7 +21,20 @@ from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.languages import Said
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
-from inpaintbench.annotate.records import STUDY, WITHDREW, Exclusion, Kind, Lease, RaterRecord, Standing, Submission, Vote
+from inpaintbench.annotate.records import (
+    STUDY,
+    WITHDREW,
+    Edit,
+    Exclusion,
+    Kind,
+    Lease,
+    Proportion,
+    RaterRecord,
+    Standing,
+    Submission,
+    Vote,
+    What,
+)
 from inpaintbench.annotate.screening.base import stated_rules
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
@@ -32,9 +46,25 @@ if TYPE_CHECKING:
 __all__ = ["Desk", "Refused"]
 
 _PAUSED = "Thank you so far. Please have a word with the person who runs the study before you go on."
+_HELD = "The study is paused for a while. What you have answered is kept, and this page goes on by itself once the study does."
 _WAITING = "Others are at work on what is left. Please look again in a few minutes."
 _EXCLUDED = "Thank you for your answers. There is nothing more for you to do in this study."
 _NOTHING_LEFT = "Thank you, you have answered everything there is for you."
+
+
+@dataclass(frozen=True)
+class Editable:
+    """A study as an admin finds it who wants to change something."""
+
+    study: Study
+    edits: tuple[Edit, ...]
+    paused: bool
+    taken: int
+    """Places of strangers that cannot be taken back."""
+    graded: Mapping[str, Proportion]
+    """Gold task -> answers that were right when they came."""
+    had: frozenset[str]
+    """Tasks that somebody was asked about: none of them can become gold."""
 
 
 class Desk:
@@ -57,7 +87,6 @@ class Desk:
         way_back: Callable[[str, Outcome], Mapping[str, Any]] = lambda _rater_id, _outcome: {},
         neighbours: Callable[[str], Iterable[str] | None] = lambda _rater_id: (),
     ) -> None:  # fmt: skip
-        self._study = study
         self._live = Live(study, journal, clock=clock)
         self._hands = Leases(self._live)
         self._name_of = name_of
@@ -66,7 +95,12 @@ class Desk:
         # Rater -> tasks that their browser has room for. Not remembered elsewhere: it asks again.
         self._room: dict[str, int] = {}
         crowd = study.file.crowd
-        self._attendance = None if crowd is None else Attendance(self._live, crowd)
+        self._attendance = None if crowd is None else Attendance(self._live)
+
+    @property
+    def study(self) -> Study:
+        """As it is after the changes of admins that are known here."""
+        return self._live.study
 
     def work(self, rater_id: str, fields: Mapping[str, Any] = {}) -> dict[str, Any]:
         """Work of a rater, now and next, leased to them; asking again gives the same.
@@ -103,7 +137,8 @@ class Desk:
         def body() -> dict[str, Any]:
             if sent.reason == cards.OTHER and not text:
                 raise Refused(400, "Please say in a few words why you skip this.")
-            return {**sent.model_dump(), "text": text, "task_id": self._own_lease(rater_id, sent.lease_id).task_id}
+            task_id = self._own_lease(rater_id, sent.lease_id).task_id
+            return {**sent.model_dump(exclude_none=True), "text": text, "task_id": task_id}
 
         return self._stored(rater_id, "skip", sent, body)
 
@@ -173,7 +208,7 @@ class Desk:
             open_ended = record.visit.outcome is None
             if sent.step == "consent" and open_ended and record.visit.consented_at is None:
                 self._consent(append, rater_id, attendance, agrees=sent.answer)
-            elif sent.step == "reread" and open_ended and record.paused(self._study.file.checks) and not record.reread:
+            elif sent.step == "reread" and open_ended and record.paused(self.study.file.checks) and not record.reread:
                 append("resume", rater_id, {"by": "rater"})
             elif sent.step == "leave" and open_ended:
                 append("finish", rater_id, {"outcome": "returned"})
@@ -190,7 +225,7 @@ class Desk:
         self._live.write(lambda append: self._withdraw(append, rater_id, keep_votes=keep_votes))
 
     def _withdraw(self, append: Append, rater_id: str, *, keep_votes: bool = False) -> None:
-        state, crowd = self._live.state, self._study.file.crowd
+        state, crowd = self._live.state, self.study.file.crowd
         visit = state.rater(rater_id).visit
         if visit is not None and (visit.outcome is None or visit.outcome in UNPAID - {"withdrawn"}):
             append("finish", rater_id, {"outcome": "withdrawn"})
@@ -201,7 +236,7 @@ class Desk:
             append("exclude", rater_id, {"submission": None, "reason": reason, "rule": None, "by": "rater"})
 
     def _consent(self, append: Append, rater_id: str, attendance: Attendance, *, agrees: bool) -> None:
-        crowd = self._study.file.crowd
+        crowd = self.study.file.crowd
         assert crowd is not None
         others = self._neighbours(rater_id) if agrees and not crowd.signed and crowd.places_a_network else ()
         if others is None or (others and len(attendance.at_work().intersection(others)) >= crowd.places_a_network):
@@ -246,7 +281,7 @@ class Desk:
             wanted = (
                 row
                 for row in self._live.state.submissions.newest(rater_id=rater_id, kind=kind)
-                if question in (None, self._study.task_of[row.task_id].question)
+                if question in (None, self.study.task_of[row.task_id].question)
             )
             return list(islice(wanted, most))
 
@@ -260,7 +295,7 @@ class Desk:
         """Let a paused rater go on; nothing happens to others."""
 
         def let_go_on(append: Append) -> None:
-            if self._live.state.rater(rater_id).paused(self._study.file.checks):
+            if self._live.state.rater(rater_id).paused(self.study.file.checks):
                 append("resume", rater_id, {})
 
         self._live.write(let_go_on)
@@ -320,6 +355,51 @@ class Desk:
 
         return self._live.write(take_in)
 
+    def edit(self, what: What, of: str, value: str, *, by: str, seen: int) -> bool:
+        """Change the study for what is shown, asked and checked from now on. Return whether anything changed.
+
+        Args:
+            what: is changed.
+            of: label of a question, id of a task of ``gold``; empty for others.
+            value: what it is to be; right answers are divided by ``|``, and with none the task is an ordinary one.
+            by: rater id of an admin.
+            seen: number of the last change that whoever decides had seen.
+
+        Raises:
+            ChangedMeanwhile: somebody else did, the same.
+            InputError: it would change what earlier answers mean, takes places that people have, or cannot be shown.
+        """
+
+        def change(append: Append) -> bool:
+            state = self._live.state
+            before, after = edits.current(state.study, what, of, paused=state.paused), edits.checked(state.study, what, of, value)
+            if before == after:
+                return False
+            if any(edit.number > seen and (edit.what, edit.of) == (what, of) for edit in state.edits):
+                raise edits.ChangedMeanwhile("somebody else has changed this meanwhile")
+            taken = 0 if self._attendance is None else self._attendance.places_taken()
+            if what == "places" and int(after) < taken:
+                raise InputError(f"{taken} places are taken, and nobody is sent away: there cannot be fewer")
+            if what == "gold" and not before and any(of in {*one.had, *one.warmed} for one in state.raters.values()):
+                raise InputError("somebody was asked about this item without a known answer, which would take their vote away")
+            append("edit", STUDY, {"what": what, "of": of, "before": before, "after": after, "by": by})
+            return True
+
+        return self._live.write(change)
+
+    def paused(self) -> bool:
+        """Return whether an admin has paused the study."""
+        with self._live.reading():
+            return self._live.state.paused
+
+    def editable(self) -> Editable:
+        """What an admin who changes the study has to know."""
+        with self._live.reading():
+            state, attendance = self._live.state, self._attendance
+            had = frozenset(task_id for one in state.raters.values() for task_id in (*one.had, *one.warmed))
+            taken = 0 if attendance is None else attendance.places_taken()
+            return Editable(state.study, tuple(state.edits), state.paused, taken, state.submissions.graded(), had)
+
     def all_answers(self) -> Standing:
         """Answers that stand now, with and without what is excluded."""
         with self._live.reading():
@@ -347,11 +427,11 @@ class Desk:
             vote = self._live.state.submissions[sent.submission_id].vote
             if known is None and vote is not None and vote.too_soon:
                 # Stored, and the reply is the usual one: whoever made a program of it learns nothing.
-                lasts = self._study.watch_seconds(self._study.task_of[vote.task_id])
+                lasts = self.study.watch_seconds(self.study.task_of[vote.task_id])
                 reason = f"came {vote.available_seconds:.1f} s after it could be seen first, and the clip lasts {lasts:.1f} s"
                 about = {"submission": vote.submission_id, "reason": reason, "rule": "faster_than_clip", "by": "rule"}
                 append("exclude", rater_id, about)
-            return cards.stored(self._study, vote, self._work(append, rater_id), duplicate=known is not None)
+            return cards.stored(self.study, vote, self._work(append, rater_id), duplicate=known is not None)
 
         return self._live.write(store)
 
@@ -362,16 +442,18 @@ class Desk:
             append("screening", STUDY, {"rules": rules})
         if self._attendance is not None and live.state.rater(rater_id).visit is not None:
             return self._work_of_stranger(append, rater_id, self._attendance)
-        excluded = live.state.excluded(rater_id) is not None
+        excluded, held = live.state.excluded(rater_id) is not None, live.state.paused
         status: cards.Status = "done" if excluded else "paused"
         message, queue, to_come, undoable = _EXCLUDED if excluded else _PAUSED, list[Lease](), 0, None
-        if not excluded and not live.state.rater(rater_id).paused(self._study.file.checks):
+        if not excluded and not live.state.rater(rater_id).paused(self.study.file.checks):
             status, message = "working", ""
-            queue = self._hands.queue(append, rater_id, ahead=self._ahead(rater_id))
+            queue = self._hands.queue(append, rater_id, ahead=0 if held else self._ahead(rater_id))
             to_come = len(queue) + still_to_come(live.state, live.coverage, rater_id, settled=live.settled)
             undoable = self._last(live.state.rater(rater_id))
             awaited = set() if queue else live.coverage.awaited(settled=live.settled)
-            if not queue and awaited - live.state.rater(rater_id).had:
+            if held and not queue:
+                status, message = "paused", _HELD
+            elif not queue and awaited - live.state.rater(rater_id).had:
                 status, message = "waiting", _WAITING
             elif not queue:
                 complete = Said("Thank you, the study is complete. {why}", why=why_done(live.state, live.settled))
@@ -382,7 +464,7 @@ class Desk:
     def _reply(
         self, rater_id: str, status: cards.Status, message: str, queue: list[Lease], progress: dict[str, Any], **more: Any
     ) -> dict[str, Any]:
-        study, viewing = self._study, self._study.file.viewing
+        study, viewing = self.study, self.study.file.viewing
         shown = queue[: max(QUEUE, self._room.get(rater_id, QUEUE))]
         return {
             "study": {
@@ -393,17 +475,20 @@ class Desk:
             "status": status,
             "message": message,
             "progress": progress,
-            "queue": [cards.card(study, lease) for lease in shown],
+            "queue": [cards.card(study, lease, revision=len(self._live.state.edits)) for lease in shown],
             **more,
         }  # fmt: skip
 
     def _work_of_stranger(self, append: Append, rater_id: str, attendance: Attendance) -> dict[str, Any]:
         stage, queue = attendance.stage(append, rater_id), list[Lease]()
-        if stage in ("training", "testing"):
+        held = self._live.state.paused and stage != "ended"
+        if held and stage != "rereading":
+            queue = self._hands.queue(append, rater_id, ahead=0)
+        elif not held and stage in ("training", "testing"):
             # In practice one at a time: its answer is looked at before the next.
             choose, ahead = partial(attendance.choose, rater_id, stage), 1 if stage == "training" else QUEUE
             queue = self._hands.queue(append, rater_id, choose=choose, ahead=ahead)
-        elif stage == "working":
+        elif not held and stage == "working":
 
             def choose_within_quota() -> Assignment | None:
                 return self._hands.next_task(rater_id) if attendance.quota_left(rater_id) else None
@@ -413,10 +498,11 @@ class Desk:
                 append("finish", rater_id, {"outcome": "no_more_tasks"})
                 stage = "ended"
         record = self._live.state.rater(rater_id)
-        visit, crowd = record.visit, self._study.file.crowd
+        visit, crowd = record.visit, self.study.file.crowd
         assert visit is not None
         assert crowd is not None
-        status: cards.Status = "working" if stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
+        status: cards.Status = "working" if queue or stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
+        status = "paused" if held and not queue else status
         last = self._last(record) if stage == "working" else None
         undoable = None if last is None or self._live.state.submissions[last].purpose in ("training", "test") else last
         left = attendance.left(rater_id, stage)
@@ -432,7 +518,7 @@ class Desk:
                 said = Said("{said} You have withdrawn: your answers are not used.", said=said)
             about |= {"outcome": visit.outcome, "text": said, **self._way_back(rater_id, visit.outcome)}
         progress = cards.progress(record.answered, left, record.pace(), undoable)
-        return self._reply(rater_id, status, "", queue, progress, crowd=about)
+        return self._reply(rater_id, status, _HELD if status == "paused" else "", queue, progress, crowd=about)
 
     def _ahead(self, rater_id: str) -> int:
         """Tasks for a rater at once: what their browser has room for, but no more than a quarter of what is left for them."""
@@ -455,7 +541,7 @@ class Desk:
             raise Refused(409, "This was sent before as something else; please reload the page.")
         if known is None and record.visit is not None and record.visit.outcome is not None:
             raise Refused(409, "Your part in the study has ended.")
-        if known is None and record.paused(self._study.file.checks):
+        if known is None and record.paused(self.study.file.checks):
             raise Refused(423, _PAUSED)
         return known
 
@@ -470,17 +556,17 @@ class Desk:
         return lease
 
     def _answer_body(self, sent: SentAnswer, lease: Lease) -> dict[str, Any]:
-        task, known = self._study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
-        frames = self._study.proxies[task.proxy].frames
-        if self._study.spec_of[task.question].must_watch and sent.watched_frames < frames:
+        task, known = self.study.task_of[lease.task_id], self._live.state.rater(lease.rater_id).told
+        frames = self.study.proxies[task.proxy].frames
+        if self.study.spec_of[task.question].must_watch and sent.watched_frames < frames:
             shown = {"seen": sent.watched_frames, "frames": frames}
             raise Refused(400, Said("Please watch the whole clip first: {seen} of {frames} frames were shown.", **shown))
-        viewing = self._study.file.viewing
+        viewing = self.study.file.viewing
         if sent.seen is not None and (sent.seen.width < viewing.least_width or sent.seen.scale < viewing.least_scale):
             raise Refused(400, Said("The pictures were too small to judge: {width} pixels wide.", width=sent.seen.width))
         try:
-            given = checked(self._study.form(task), sent.given)
-            choice = self._study.question_of[task.question].choice(given, shown=lease.shown)
+            given = checked(self.study.form(task), sent.given)
+            choice = self.study.question_of[task.question].choice(given, shown=lease.shown)
         except InputError as error:
             raise Refused(400, str(error)) from error
         return {
@@ -488,7 +574,7 @@ class Desk:
             "given": given,
             "task_id": lease.task_id,
             "choice": choice,
-            "suggestion_shown": cards.suggestion_shown(self._study, task, answered=task.task_id in known),
+            "suggestion_shown": cards.suggestion_shown(self.study, task, answered=task.task_id in known),
         }
 
 

@@ -16,12 +16,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from inpaintbench.annotate.desk.edits import applied
 from inpaintbench.annotate.desk.submissions import COUNTED, PURPOSES, UNDONE, Submissions
 from inpaintbench.annotate.questions.leaves import TIE
 from inpaintbench.annotate.records import (
     RECENT_TASKS,
     SOON_SECONDS,
     Comparison,
+    Edit,
     Event,
     Exclusion,
     Kind,
@@ -82,12 +84,21 @@ class State:
     """Events of exclusion and inclusion."""
     latest: list[tuple[int, float]] = field(default_factory=list, init=False)
     """(Number, seconds since 1970) of each event that is later than all after it; one of them unless a clock was put back."""
+    edits: list[Edit] = field(default_factory=list, init=False)
+    """Changes of the study; ``study`` is what it is after them."""
 
+    prepared: Study = field(init=False)
+    """The study before any change."""
     gold_tasks: tuple[StudyTask, ...] = field(init=False)
     """In the order of the study."""
 
     def __post_init__(self) -> None:
-        self.submissions = Submissions(self.study)
+        self.prepared, self.submissions = self.study, Submissions(self.study)
+        self.become(self.study)
+
+    def become(self, study: Study) -> None:
+        """Go on with the study as it is after a change."""
+        self.study = study
         self.gold_tasks = tuple(task for task in self.study.tasks if task.gold and not task.use)
 
     def fold(self, events: Iterable[Event]) -> None:
@@ -102,6 +113,9 @@ class State:
             try:
                 if event.kind == "screening":
                     self.stated.append(Stated(event.at, event.body["rules"], answers=len(self.submissions)))
+                elif event.kind == "edit":
+                    self.edits.append(Edit(len(self.edits) + 1, event.at, **event.body))
+                    self.become(applied(self.study, self.edits[-1]))
                 elif event.kind != "platform":  # tells nothing of answers
                     rater = self.raters.get(event.rater_id)
                     if rater is None:
@@ -116,6 +130,11 @@ class State:
             while self.latest and self.latest[-1][1] <= event.at:
                 self.latest.pop()
             self.latest.append((event.seq, event.at))
+
+    @property
+    def paused(self) -> bool:
+        """Whether an admin has paused the study."""
+        return next((edit.after == "yes" for edit in reversed(self.edits) if edit.what == "paused"), False)
 
     def rater(self, rater_id: str) -> RaterRecord:
         """Record of a rater; an empty one, not kept, before their first event."""
@@ -168,7 +187,7 @@ class State:
         votes = [vote for vote in everything if self.exclusion_of(vote) is None] if excluded else everything
         purposes = self.submissions.table["purpose"][self.submissions.standing()]
         warmups = int(np.count_nonzero(purposes == PURPOSES.index("warmup")))
-        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), warmups)
+        return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), warmups, list(self.edits))
 
     def exclusion_of(self, vote: Vote) -> Exclusion | None:
         """Why an answer counts for nothing; None where it counts."""
@@ -185,9 +204,11 @@ class State:
         stored: Purpose = body["purpose"]
         purpose = stored if stored in ("repeat", "warmup") else task.use or ("gold" if task.gold else "vote")
         lease = Lease(
-            body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at, event.seq
-        )
-        again = [of for of in rater.reopened if (of.task_id, of.purpose) == (task.task_id, purpose)] if rater.reopened else ()
+            body["lease_id"], event.rater_id, task.task_id, shown, purpose, body["expires_at"], None, event.at, event.seq,
+            len(self.edits),
+        )  # fmt: skip
+        # It may have ceased to be gold since it was handed out first.
+        again = [of for of in rater.reopened if of.task_id == task.task_id and of.purpose in (purpose, stored)]
         if again:
             rater.reopened.remove(again[0])
             lease.previous = again[0].previous
@@ -217,18 +238,22 @@ class State:
         task = self.study.task_of[lease.task_id]
         if task.task_id in rater.first and lease.purpose != "warmup":
             lease.purpose = "repeat"  # another answer of theirs was imported while they had it open
+        if lease.purpose == "gold" and not task.gold:
+            lease.purpose = "vote"  # what was right was withdrawn meanwhile
         body, watch = event.body, self.study.watch_seconds(task)
         available = None
         if lease.previous is None and body["watched_frames"] is not None:
             begin = max(rater.watched_until, lease.given_at)
             available = event.at - begin if event.at >= begin else None  # a clock that was put back tells nothing
             rater.watched_until = min(begin + watch, event.at)
+        choice, seconds = body.get("choice") or "", body.get("seconds")
+        right = self.study.passes(task, choice) if lease.purpose in ("gold", "test", "training") else None
         row = self.submissions.add(
             body["submission_id"], at=event.at, kind="answer", rater_id=event.rater_id, task_id=task.task_id,
             shown=lease.shown, purpose=lease.purpose, place=len(rater.done), body=body, available=available,
-            too_soon=available is not None and available < watch - SOON_SECONDS,
+            too_soon=available is not None and available < watch - SOON_SECONDS, right=right,
+            revision=min(body.get("revision", lease.revision), len(self.edits)),
         )  # fmt: skip
-        choice, seconds = body.get("choice") or "", body.get("seconds")
         rater.seconds.append(None if seconds is None else float(seconds))
         rater.stuttered += bool(body.get("stuttered"))
         if lease.purpose == "repeat":
@@ -241,9 +266,9 @@ class State:
             if not self.exclusions or not self.excluded(event.rater_id, body["submission_id"]):
                 self._count(row, task, shown=lease.shown, choice=choice, by=1)
         elif lease.purpose == "gold":
-            rater.gold.append(self.study.passes(task, choice))
+            rater.gold.append(bool(right))
         elif lease.purpose == "test":
-            rater.tested.append(self.study.passes(task, choice))
+            rater.tested.append(bool(right))
         if body.get("suggestion_shown") in ("after", "seen"):
             rater.told.add(task.task_id)
         rater.done.append(row)

@@ -13,20 +13,22 @@ from typing import Any, Generic, Literal, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from inpaintbench.annotate.records import Purpose, Submission, Vote
+from inpaintbench.annotate.records import Proportion, Purpose, Submission, Vote
 from inpaintbench.annotate.study import Study
 
 KINDS: tuple[Literal["answer", "skip", "undo"], ...] = ("answer", "skip", "undo")
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 ANSWER, VOTE = KINDS.index("answer"), PURPOSES.index("vote")
 # Bits of the column `flags`. `COUNTED`: among the votes that rankings and coverage are made of.
-STUTTERED, TOO_SOON, UNDONE, COUNTED = 1, 2, 4, 8
+# `RIGHT` and `WRONG`: by the known answer that the task had then.
+STUTTERED, TOO_SOON, UNDONE, COUNTED, RIGHT, WRONG = 1, 2, 4, 8, 16, 32
 COLUMNS = np.dtype([
     ("at", "f8"), ("seconds", "f8"), ("available", "f8"), ("rater", "u4"), ("task", "u4"), ("shown", "u4"), ("given", "u4"),
     ("choice", "u4"), ("told", "u4"), ("seen", "u4"), ("hidden", "f8"), ("dropped", "f8"), ("watched", "f8"), ("place", "u4"),
-    ("kind", "u1"), ("purpose", "u1"), ("flags", "u1"),
+    ("kind", "u1"), ("purpose", "u1"), ("flags", "u1"), ("revision", "u4"),
 ])  # fmt: skip
 _KIND, _PURPOSE = ({name: number for number, name in enumerate(names)} for names in (KINDS, PURPOSES))
+_GRADED = {None: 0, True: RIGHT, False: WRONG}
 _MISSING = float("nan")
 _FIRST_ROWS = 1024
 _T = TypeVar("_T")
@@ -116,7 +118,7 @@ class Submissions(Mapping[str, Submission]):
     def add(
         self, submission_id: str, *, at: float, kind: Literal["answer", "skip", "undo"], rater_id: str, task_id: str,
         shown: tuple[str, ...], purpose: Purpose, place: int = 0, body: Mapping[str, Any] | None = None,
-        available: float | None = None, too_soon: bool = False,
+        available: float | None = None, too_soon: bool = False, revision: int = 0, right: bool | None = None,
     ) -> int:  # fmt: skip
         """Add a submission and return its row; ``body`` of an answer or a skip, as in ``Event``."""
         row = self._rows
@@ -129,7 +131,7 @@ class Submissions(Mapping[str, Submission]):
             at, number_of(body.get("seconds")), number_of(available), self.raters.number(rater_id, rater_id),
             self._task_number[task_id], self.shown.number(shown, shown), self.given.number(tuple(given.items()), given),
             self._text(told), self._text(body.get("suggestion_shown", "")), *self._seen(body), place, _KIND[kind],
-            _PURPOSE[purpose], STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon,
+            _PURPOSE[purpose], STUTTERED * bool(body.get("stuttered")) + TOO_SOON * too_soon + _GRADED[right], revision,
         )  # fmt: skip
         if kind == "skip" and body["text"]:
             self.words[row] = body["text"]
@@ -176,7 +178,7 @@ class Submissions(Mapping[str, Submission]):
         """The vote of the answer of a row."""
         (
             at, seconds, available, rater, task_number, shown, given, choice, told, seen, hidden, dropped, watched, _, _,
-            purpose, flags,
+            purpose, flags, revision,
         ) = self._table[row].item()  # fmt: skip
         task = self._study.tasks[task_number]
         return Vote(
@@ -186,7 +188,16 @@ class Submissions(Mapping[str, Submission]):
             seconds=known_of(seconds), at=at, stuttered=bool(flags & STUTTERED), suggestion_shown=self.texts.values[told],
             seen=self._seen_at(seen, hidden, dropped, watched),
             available_seconds=known_of(available), too_soon=bool(flags & TOO_SOON),
+            revision=revision, right=bool(flags & RIGHT) if flags & (RIGHT | WRONG) else None,
         )  # fmt: skip
+
+    def graded(self) -> dict[str, Proportion]:
+        """Task -> first answers to it that stand and were right when they came, of those that were held against a known one."""
+        table, size = self.table, len(self._study.tasks)
+        asked = table[(table["kind"] == ANSWER) & (table["flags"] & UNDONE == 0) & (table["purpose"] == _PURPOSE["gold"])]
+        known = np.bincount(asked["task"], minlength=size)
+        right = np.bincount(asked["task"], weights=asked["flags"] & RIGHT > 0, minlength=size)
+        return {self._study.tasks[at].task_id: Proportion(int(right[at]), int(known[at])) for at in np.flatnonzero(known)}
 
     def choice(self, row: int) -> str:
         """What the answer of a row chose."""

@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
         ("task_id", pa.string()), ("question", pa.string()), ("subject_id", pa.string()), ("cluster", pa.string()),
         ("candidates", _LIST), ("shown", _LIST), ("purpose", pa.string()), ("given", pa.string()), ("choice", pa.string()),
         ("seconds", pa.float64()), ("at", pa.float64()), ("stuttered", pa.bool_()), ("suggestion_shown", pa.string()),
+        ("revision", pa.int64()),
     ]
 )  # fmt: skip
 # In errors.

@@ -231,6 +231,7 @@ def _judged(row: Row, study: Study, task: StudyTask, seen: Counter[tuple[str, st
         "seconds": row.number("seconds") if "seconds" in fields else None,
         "watched_frames": None, "dropped_frames": None, "plays": None,
         "stuttered": fields.get("stuttered") in (True, "true", "True", "TRUE", "1"), "suggestion_shown": str(suggestion),
+        "revision": int(row.number("revision")) if "revision" in fields else 0,
     }  # fmt: skip
     return Judged(row.where, rater_id, when, lease, answer)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from inpaintbench.annotate.questions.base import SHOWN
 from inpaintbench.annotate.questions.leaves import BOTH_BAD, TIE
-from inpaintbench.annotate.records import Event, Exclusion, Proportion, Standing, Stated, Vote
+from inpaintbench.annotate.records import WORDING, Edit, Event, Exclusion, Proportion, Standing, Stated, Vote, is_right
 from inpaintbench.annotate.screening.base import Proposal, proposals
 from inpaintbench.annotate.statistics.agreement import Share, agreement_by_rater, answers_of, scheme_of
 from inpaintbench.annotate.statistics.ranking import plain
@@ -74,11 +74,19 @@ class Material:
     warmups: int = 0
     """Answers to first tasks of raters, which are not among the votes."""
 
+    edits: Sequence[Edit] = ()
+    """Changes of the study while it ran."""
+
     measured: Mapping[str, Mapping[tuple[str, str], float]] = field(default_factory=dict)
     """Metric -> (method, item) -> score; what groups of raters prefer is told by these."""
 
     picture_of: Callable[[StudyTask], str] = lambda _: ""
     """Address of a picture of a task, for pages that are served; none by default."""
+
+    def answers_before(self, edit: Edit) -> Proportion:
+        """Answers that were given before a change, of all that it speaks of."""
+        about = [vote for vote in self.votes if edit.what not in WORDING or edit.of in ("", vote.question)]
+        return Proportion.of([vote.revision < edit.number for vote in about])
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -169,7 +177,7 @@ def material_of(
         study, standing.votes, events, overview, plain(counted.rankings), dimensions=dimensions_of(study, standing.votes),
         names=names, excluded=standing.excluded, exclusions=standing.exclusions, stated=standing.stated,
         warmups=standing.warmups, counted=counted, proposed=proposed, measured=measured, picture_of=picture_of,
-        everything=results_of(study, standing.everything) if standing.exclusions else None,
+        edits=standing.edits, everything=results_of(study, standing.everything) if standing.exclusions else None,
         without_proposed=results_of(study, left) if len(left) < len(standing.votes) else None,
     )  # fmt: skip
 
@@ -323,9 +331,7 @@ def rater_rows(material: Material) -> list[RaterRow]:
 
 def gold_right(material: Material, votes: Sequence[Vote]) -> Proportion:
     """First answers to gold tasks that are right."""
-    study = material.study
-    answers = [(vote.choice, study.task_of[vote.task_id]) for vote in votes if vote.purpose != "repeat"]
-    return Proportion.of([study.passes(task, choice) for choice, task in answers if task.gold])
+    return Proportion.of([is_right(material.study, vote) for vote in votes if vote.purpose == "gold"])
 
 
 def repeated(votes: Sequence[Vote]) -> Proportion:

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from inpaintbench.annotate.desk import edits
 from inpaintbench.annotate.questions.base import Form
+from inpaintbench.annotate.records import WORDING
 from inpaintbench.annotate.report.material import Material, coverage, median_seconds
 from inpaintbench.annotate.report.people import pace_panels, raters_parts, viewing_parts
 from inpaintbench.annotate.report.questions import comparison_panels, dimensions_parts, labelling_panels
@@ -126,6 +128,22 @@ def _number(score: Score | None) -> Cell:
     return Cell(number(score.value, 2), score.value, note=f"{interval}n {score.votes:,}")
 
 
+def changed_parts(material: Material) -> tuple[object, ...]:
+    """What was changed while the study ran, and how many answers were given before."""
+    rows = []
+    for edit in material.edits:
+        what, before, after = edits.in_words(material.study, edit)
+        given = material.answers_before(edit)
+        counted = Cell(f"{given.part:,}", note=f"of {given.whole:,}")
+        rows.append(Row((Cell(what, below=f"{moment(edit.at)} UTC"), counted, Cell(before), Cell(after))))
+    heads = (Column("What"), Column("Answers before", numeric=True), Column("From", wide=True), Column("To", wide=True))
+    return (Table(heads, tuple(rows), label="Changed while the study ran"), _NOTE_CHANGED)
+
+
+_NOTE_CHANGED = (
+    "Everything else on this page counts answers before and after a change together. `revision` in the table of judgements says "
+    "how many changes there were when the rater read the question. Known answers grade what comes after them."
+)
 _NOTE = (
     "Numbers are of answers that stand: what was undone is left out, and gold tasks and silent repeats count for nothing but the "
     "checks of raters. Intervals are 95 % and resample the sources of clips unless it is said otherwise."
@@ -155,6 +173,8 @@ def render(material: Material, *, downloads: Sequence[str]) -> str:
         sections.append(Section("dimensions", "Dimensions", "How the dimensions go together", parts=parts))
     if material.exclusions or material.proposed or study.file.screening or material.warmups:
         sections.append(Section("excluded", "Excluded", "Excluded answers", parts=left_out_parts(material)))
+    if material.edits:
+        sections.append(Section("changed", "Changed", "Changed while the study ran", parts=changed_parts(material)))
     subtitle = f"{count(len(study.tasks), 'task')} · no answers yet"
     if material.votes:
         sections.append(Section("raters", "Raters", "Raters", parts=raters_parts(material)))
@@ -181,6 +201,9 @@ def _question(material: Material, label: str, place: int) -> Section:
         count(own.votes, "vote"),
         f"{own.tasks_done:,} of {count(own.tasks, 'task')} with {count(spec.raters_per_task, 'rater')}",
     ]
+    for edit in material.edits:
+        if edit.what in WORDING and edit.of == label:
+            facts.append(f"{edit.what} changed after {count(material.answers_before(edit).part, 'answer')}")
     seconds = median_seconds(material.by_question[label])
     if seconds is not None:
         facts.append(f"median {seconds:.1f} s")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from inpaintbench.annotate.records import is_right
 from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, at_least, share
 
 
@@ -34,8 +35,7 @@ class FailedGold(ScreeningRule):
         """Raters who fail."""
         found = []
         for rater_id, votes in panel.of_rater.items():
-            study = panel.study
-            right = [study.passes(study.task_of[vote.task_id], vote.choice) for vote in votes if vote.purpose == "gold"]
+            right = [is_right(panel.study, vote) for vote in votes if vote.purpose == "gold"]
             if len(right) >= self.least and sum(right) < self.accuracy * len(right) - 1e-9:
                 found.append(Finding(rater_id, f"{sum(right)} of {len(right)} known answers right, {self.accuracy:.0%} must be"))
         return found

@@ -59,6 +59,11 @@ class Opened:
 
         return Desk(self.study, self.journal)
 
+    @property
+    def became(self) -> Study:
+        """The study after the changes of admins, which those who read answers need."""
+        return self.desk.study
+
     def crowd(self) -> Crowd:
         """What the study file says of strangers.
 

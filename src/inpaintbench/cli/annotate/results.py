@@ -50,7 +50,7 @@ def agreement(study: InStudy, *, confusion: bool = False, database: Database = N
     Example: inpaintbench annotate agreement STUDY --confusion
     """
     with opened(study, database) as open_study:
-        parts = part_agreements(open_study.study, open_study.votes())
+        parts = part_agreements(open_study.became, open_study.votes())
     rows = [
         (part.question, part.part, part.alpha.value, part.alpha.low, part.alpha.high, part.raw.value, part.alpha.units,
          part.alpha.answers, part.alpha.left_out, part.as_named, part.alpha.reason)
@@ -75,18 +75,18 @@ def ranking(study: InStudy, *, database: Database = None) -> Answer:
     with opened(study, database) as open_study:
         state = open_study.state()
     votes, everything = state.votes(), state.votes(excluded=True)
-    counted = results_of(open_study.study, votes)
-    with_all = results_of(open_study.study, everything) if state.exclusions else None
+    counted = results_of(open_study.became, votes)
+    with_all = results_of(open_study.became, everything) if state.exclusions else None
     if not counted.rankings and not counted.shares and not (with_all and with_all.shares):
-        raise InputError(f"no question of {open_study.study.file.title!r} compares methods")
+        raise InputError(f"no question of {open_study.became.file.title!r} compares methods")
     moved = changes(with_all, counted) if with_all else []
     excluded = len(everything) - len(votes)
-    told, shown = {**_told(counted), "excluded": None, "with_excluded": None}, _shown(open_study.study, counted, called="")
+    told, shown = {**_told(counted), "excluded": None, "with_excluded": None}, _shown(open_study.became, counted, called="")
     if with_all is not None:
         facts = {"answers": excluded, "changed_verdicts": [row._asdict() for row in moved]}
         told |= {"excluded": facts, "with_excluded": _told(with_all)}
         verdicts = count(len(moved), "verdict") if moved else "no verdict"
-        shown += _shown(open_study.study, with_all, called=", with excluded answers")
+        shown += _shown(open_study.became, with_all, called=", with excluded answers")
         shown.append(f"{count(excluded, 'answer')} excluded; {verdicts} on methods would be another one with them")
     return Answer(told, *shown)
 
@@ -132,11 +132,11 @@ def screen(study: InStudy, *, apply: bool = False, database: Database = None) ->
     Example: inpaintbench annotate screen STUDY
     """
     with opened(study, database) as open_study:
-        if not open_study.study.file.screening:
-            raise InputError(f"{open_study.study.file.title!r} states no rules; its study file takes them under [screening]")
+        if not open_study.became.file.screening:
+            raise InputError(f"{open_study.became.file.title!r} states no rules; its study file takes them under [screening]")
         state = open_study.state()
         answers = state.votes(excluded=True)
-        found = proposals(open_study.study, answers)
+        found = proposals(open_study.became, answers)
         desk = open_study.desk
         for of in found:
             if of.alone and (of.auto or apply):
@@ -152,7 +152,7 @@ def screen(study: InStudy, *, apply: bool = False, database: Database = None) ->
         rows.append((called.get(of.rater_id, of.rater_id), of.rule, of.reason, total[of.rater_id], state_of))
     flagged = {of.rater_id for of in found} - {rater_id for rater_id, _ in kept}
     without = [vote for vote in answers if vote.rater_id not in flagged and (vote.rater_id, vote.submission_id) not in left_out]
-    everything, counted = results_of(open_study.study, answers), results_of(open_study.study, without)
+    everything, counted = results_of(open_study.became, answers), results_of(open_study.became, without)
     moved = changes(everything, counted)
     told: dict[str, object] = {"flagged": records(["rater", "rule", "reason", "answers", "state"], rows)}
     told |= {"changed_verdicts": [row._asdict() for row in moved], "with": _told(everything), "without": _told(counted)}
@@ -181,9 +181,9 @@ def report(
         overview = open_study.desk.overview()
     folder.mkdir(parents=True, exist_ok=True)
     standing = seen_so(state.all_answers(), seen or ())
-    export_judgements(open_study.study, standing.votes, folder / "judgements.csv", names=called)
-    measured = measured_by(open_study.study)
-    material = material_of(open_study.study, standing, events, overview=overview, names=called or {}, measured=measured)
+    export_judgements(open_study.became, standing.votes, folder / "judgements.csv", names=called)
+    measured = measured_by(open_study.became)
+    material = material_of(open_study.became, standing, events, overview=overview, names=called or {}, measured=measured)
     page = write_report(folder, material)
     assert material.counted is not None
     numbers = {"answers": len(standing.votes), "excluded": len(standing.everything) - len(standing.votes)}
@@ -209,8 +209,8 @@ def resolve(
     """
     with opened(study, database) as open_study:
         votes = open_study.votes()
-    subjects = {question.subject for question in open_study.study.question_of.values()}
-    of_study = open_study.study.file.subjects
+    subjects = {question.subject for question in open_study.became.question_of.values()}
+    of_study = open_study.became.file.subjects
     if not into and of_study.workspace == DEMO_WORKSPACE:
         raise InputError("the demo's films lie in no workspace, so nothing can be written there; name one with --into")
     paths = into or [Path(place) for place in ([of_study.workspace] if of_study.workspace else of_study.runs)]
@@ -221,14 +221,14 @@ def resolve(
         if len(targets) > 1:
             named = ", ".join(repr(str(target.path)) for target in targets)
             raise UsageError(f"labels go into one workspace, {len(targets)} are named: {named}; give --into once")
-        columns, rows = _resolve_labels(open_study.study, votes, targets[0], least_agreement=least_agreement, override=override)
+        columns, rows = _resolve_labels(open_study.became, votes, targets[0], least_agreement=least_agreement, override=override)
         written |= {"workspace": targets[0].path, "labels": records([name.replace(" ", "_") for name in columns], rows)}
         shown.append(Table(f"written to {console.shown(targets[0].path)}", columns, rows))
     if subjects - {"clip"}:
-        scores = preferences(open_study.study, votes)
+        scores = preferences(open_study.became, votes)
         for run in targets:
             with console.writing(run):
-                write_preferences(run, scores, open_study.study, override=override)
+                write_preferences(run, scores, open_study.became, override=override)
         known = sum(row.value is not None for row in scores)
         runs = [target.path for target in targets]
         written |= {"runs": runs, "metric": METRIC, "scores": known, "without_votes": len(scores) - known}
@@ -282,11 +282,11 @@ def export(
     with opened(study, database) as open_study:
         called = open_study.people.names(open_study.study_id) if names else None
         votes, skips = open_study.votes(), open_study.state().skips()
-        written = export_judgements(open_study.study, votes, out, names=called, media=media_url, skips=skips, gold=gold)
+        written = export_judgements(open_study.became, votes, out, names=called, media=media_url, skips=skips, gold=gold)
     told: dict[str, object] = {"file": out, "judgements": written}
     sentences = [f"{count(written, 'judgement')} in {console.shown(out)}"]
     if media is not None:
-        videos = write_media(open_study.study, study, media)
+        videos = write_media(open_study.became, study, media)
         told |= {"media": media, "videos": videos}
         sentences.append(f"{count(videos, 'video')} in {console.shown(media)}")
     return Answer(told, "\n".join(sentences))
@@ -302,8 +302,8 @@ def import_file(study: InStudy, file: Path, *, gold: Path | None = None, databas
     Example: inpaintbench annotate import STUDY judgements.csv
     """
     with opened(study, database, answers=True) as open_study:
-        done = import_judgements(file, open_study.study, open_study.journal, at=time.time())
-        known = 0 if gold is None else write_gold(file, open_study.study, gold)
+        done = import_judgements(file, open_study.became, open_study.journal, at=time.time())
+        known = 0 if gold is None else write_gold(file, open_study.became, gold)
     apart = [
         *([f"{done.cancelled} cancelled"] if done.cancelled else []),
         *([f"{done.truths} of ground truth"] if done.truths else []),

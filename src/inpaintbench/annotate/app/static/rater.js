@@ -164,7 +164,7 @@ class Page {
     this.lastCard = card;
     this.queue.finish(card.lease_id);
     if (route === "answers") this.work.progress.answered += 1;
-    this.outbox.add(route, { lease_id: card.lease_id, ...fields }, { card });
+    this.outbox.add(route, { lease_id: card.lease_id, revision: card.revision, ...fields }, { card });
     this.advance();
     this.topBar.show(this.work, this.unsent());
   }
