@@ -122,7 +122,7 @@ def serve(
         backup: file to which the journal is copied while raters are at work; where there is none, it comes back from it.
         backup_seconds: that the copy is behind at most.
         ready: called once with the address, when the pages can be opened.
-        warn: called with one sentence when the server is open to others without TLS.
+        warn: called with one sentence when the server is open to others without TLS, and for a language that lacks a text.
         limits: how fast and how much anybody may ask.
 
     Raises:
@@ -145,6 +145,8 @@ def serve(
         warn(sentence)
     # Gradio takes seconds to load: whatever can be wrong is found out before.
     study = studies.load(folder)
+    for sentence in studies.missing_words(study) if warn is not None else ():
+        warn(sentence)
     crowd = study.file.crowd
     knows_networks = tls is not None or public_origin is None or bool(trusted_proxies)
     if crowd is not None and not crowd.signed and crowd.places_a_network and not knows_networks and warn is not None:
