@@ -145,8 +145,9 @@ def serve(
         warn(sentence)
     # Gradio takes seconds to load: whatever can be wrong is found out before.
     study = studies.load(folder)
-    for sentence in studies.missing_words(study) if warn is not None else ():
-        warn(sentence)
+    for lacking in studies.missing_words(study):
+        if warn is not None:
+            warn(lacking)
     crowd = study.file.crowd
     knows_networks = tls is not None or public_origin is None or bool(trusted_proxies)
     if crowd is not None and not crowd.signed and crowd.places_a_network and not knows_networks and warn is not None:
