@@ -324,7 +324,7 @@ def test_an_admin_changes_a_study_in_the_browser(tmp_path: Path, browser: Any, s
         assert page.get_by_label("Welcome").input_value() == "Mine"
         grave = [one for one in axe.Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in grave] == []
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390  # less where a scroll bar takes its place
         page.get_by_label("Another item").fill("subject00007")
         page.get_by_role("button", name="Find").click()
         page.locator("summary", has_text="subject00007").click()
