@@ -72,7 +72,8 @@ def press(page: Page, value: str) -> None:
 
 
 def test_a_stranger_comes_agrees_practises_works_and_returns_with_the_code(hall: Hall, page: Page) -> None:
-    page.goto(hall.platform.link(hall.origin, "person-1"))
+    engine = page.context.browser.browser_type.name
+    page.goto(hall.platform.link(hall.origin, f"{engine}-1"))
     assert page.url == f"{hall.origin}/"  # no identifier stays in the address
     page.get_by_text("You may stop at any time").wait_for()
     assert not any(code in page.content() for code in CODES.values())
@@ -92,12 +93,12 @@ def test_a_stranger_comes_agrees_practises_works_and_returns_with_the_code(hall:
     page.get_by_text(CODES["completed"]).wait_for()
     page.get_by_role("button", name=re.compile("Go back now")).click()
     page.get_by_text("Submission received").wait_for()
-    assert hall.platform.came_back["person-1"] == [CODES["completed"]]
+    assert hall.platform.came_back[f"{engine}-1"] == [CODES["completed"]]
     # Coming again, with another session too, is the end page and no new work.
-    page.goto(hall.platform.link(hall.origin, "person-1", "another"))
+    page.goto(hall.platform.link(hall.origin, f"{engine}-1", "another"))
     page.get_by_text(CODES["completed"]).wait_for()
-    answers = answers_of(hall, "person-1")
-    name = {"chromium": "Chrome", "firefox": "Firefox"}[page.context.browser.browser_type.name]
+    answers = answers_of(hall, f"{engine}-1")
+    name = {"chromium": "Chrome", "firefox": "Firefox"}[engine]
     assert [row["seen"]["browser"].split()[0] for row in answers] == [name] * 6
     assert min(row["seen"]["width"] for row in answers) >= 120
     assert all(row["seen"]["pixel_ratio"] == 1 and not row["seen"]["portrait"] for row in answers)
@@ -113,7 +114,8 @@ def answers_of(hall: Hall, participant: str) -> list[dict[str, Any]]:
 
 
 def test_who_withdraws_is_deleted_and_cannot_come_again(hall: Hall, page: Page) -> None:
-    page.goto(hall.platform.link(hall.origin, "person-2"))
+    who = f"{page.context.browser.browser_type.name}-2"
+    page.goto(hall.platform.link(hall.origin, who))
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Begin").click()
     page.locator("#rater-page .option").first.wait_for()
@@ -121,9 +123,9 @@ def test_who_withdraws_is_deleted_and_cannot_come_again(hall: Hall, page: Page) 
     page.get_by_role("button", name="Withdraw, and delete what names me").click()
     page.get_by_role("button", name="Yes, withdraw").click()
     page.get_by_text("What named you is deleted").wait_for()
-    assert hall.server.ask("GET", hall.platform.link("", "person-2")).status == 403
+    assert hall.server.ask("GET", hall.platform.link("", who)).status == 403
     everything = b"".join(path.read_bytes() for path in hall.folder.glob("journal.sqlite*"))
-    assert b"person-2" not in everything
+    assert who.encode() not in everything
 
 
 def test_on_a_phone_the_pictures_must_be_large_enough(hall: Hall, browser: Any) -> None:
@@ -176,7 +178,7 @@ def test_a_server_refuses_what_was_seen_too_small_and_addresses_that_are_none(ha
 
 
 @pytest.mark.long
-def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, browser: Any) -> None:
+def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, chromium: Any) -> None:
     """24 honest, 4 of them in Chromium; 6 do not agree, 8 leave half way, 6 fail the test, 6 click `reject` at everything."""
     checks = {"gold_share": 0.5, "repeat_share": 0.0, "window": 3, "least_accuracy": 0.7}
     folder = tmp_path / "study"
@@ -191,7 +193,7 @@ def test_fifty_people_of_whom_some_leave_and_some_cheat(tmp_path: Path, browser:
             with ThreadPoolExecutor(8) as pool:
                 ends = list(pool.map(lambda one: take_part(hall, f"pid{one[0]:02}", one[1]), enumerate(kinds)))
             for number in range(4):
-                in_chromium(hall, browser, f"pid9{number}")
+                in_chromium(hall, chromium, f"pid9{number}")
             outcomes = Counter(zip(kinds, ends, strict=True))
             assert outcomes == {
                 ("honest", "completed"): 20, ("declines", "declined"): 6, ("leaves", ""): 8,

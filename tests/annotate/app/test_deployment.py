@@ -174,7 +174,7 @@ def _embedding(source: str, *, port: int) -> Iterator[None]:
 
 @pytest.mark.long
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl to make a certificate")
-def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room, browser: Any, tmp_path: Path) -> None:
+def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room, chromium: Any, tmp_path: Path) -> None:
     certificate, key = certificate_in(tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -182,7 +182,7 @@ def test_a_rater_answers_in_a_frame_of_the_named_site_and_of_no_other(room: Room
     rater = room.people.add(room.study.study_id, "framed").rater_id
     secret = room.people.invite(room.study.study_id, rater)
     with served(room.folder, certificate=str(certificate), key=str(key), embed=[f"http://localhost:{port}"]) as server:
-        context = browser.new_context(ignore_https_errors=True)
+        context = chromium.new_context(ignore_https_errors=True)
         with _embedding(f"https://127.0.0.1:{server.port}/join/{secret}", port=port):
             page = context.new_page()
             page.goto(f"http://localhost:{port}/")
