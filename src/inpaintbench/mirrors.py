@@ -8,11 +8,11 @@
       leases/<holder>               written again and again while its holder runs
       report/..., compare/...       copies of pages that a run wrote, for people; no program reads them
 
-Every object but leases, pages and ``dataset.json`` is written once and never changed, until nobody reads it any more: a day after
-others took their place, packs are removed, and of heads the SHA-256 stays. A head is written where none is yet, so two runs
-cannot follow the same one, and the newest is the one after which there is none: no listing tells what there is. What a run has
-is committed every ``_DUE_SECONDS`` and at its end, also when it is interrupted; what a killed one had not committed lies in its
-mirror, and the next run of that machine goes on from there. Others go on from the last head.
+Every object but leases, pages and ``dataset.json`` is written once and never changed nor removed. A head is written where
+none is yet, so two runs cannot follow the same one, and the newest is the one after which there is none: no listing tells
+what there is. What a run has is committed every ``_DUE_SECONDS``, where nothing is computed in its own process, and at its end,
+also when it is interrupted; what a killed one had not committed lies in its mirror, and the next run of that machine goes on from
+there. Others go on from the last head.
 
 A lease is old by the server's clock, as it tells when objects were written, and by no clock of a machine. It only keeps runs
 from doing work twice: whoever lost it cannot commit.
@@ -49,11 +49,13 @@ _SENT, _LED = ".sent", ".led"
 # Where one of two that write the same object is refused; the Hub looks first and writes then.
 _SCHEMES = ("s3", "gs", "az", "memory")
 # What lies in mirrors alone, or goes its own way; and folders of what is committed that hold no pages for people.
-_APART = ("blobs", "exports", "scratch", "partial", "logs", "inpaintbench-notes.json")
+_NOTES = "inpaintbench-notes.json"
+_APART = ("blobs", "exports", "scratch", "partial", "logs", _NOTES)
 _OF_STORE = ("tables", "ledger", "doubted", "unfinished", "fetching", "published")
-_PUBLISHED, _ROOT = "published", "dataset.json"
+_PUBLISHED, _ROOT, _WORKSPACE = "published", "dataset.json", "workspace.json"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-# Work that a killed machine loses at most, but for units that took longer; a commit takes two requests and some milliseconds.
+# Work that a killed machine loses at most, but for units that took longer in its own process; a commit takes two requests,
+# but for pages, and some milliseconds.
 _DUE_SECONDS = 10.0
 # A holder that was not heard of for so long is dead: four of its beats.
 _EXPIRES_SECONDS, _BEAT_SECONDS = 120.0, 30.0
@@ -348,12 +350,12 @@ class Mirror:
     def _scan(self) -> dict[str, list[Any]]:
         """The files of the mirror that are committed, with the mark of each."""
         own = [path for path in self.folder.iterdir() if path.name not in _APART and not path.name.startswith(".")]
-        paths = (path for one in own for path in (one.rglob("*") if one.is_dir() else [one]))
-        return {
-            path.relative_to(self.folder).as_posix(): self._mark(path)
-            for path in paths
-            if not path.name.startswith(".") and path.is_file()
-        }
+        marks = {}
+        for path in (path for one in own for path in (one.rglob("*") if one.is_dir() else [one])):
+            if not path.name.startswith(".") and path.name != _NOTES and path.is_file():
+                with suppress(FileNotFoundError):  # workers take away what is doubted
+                    marks[path.relative_to(self.folder).as_posix()] = self._mark(path)
+        return marks
 
     # Who writes
 
@@ -441,7 +443,24 @@ class Mirror:
         """Write packs of what was changed, and the head that names them; False where there is another head by now."""
         changes, there = self._packed(tidy=release and not self.shard)
         seen = self._state["seen"] | {name: there[name] for name, pieces in changes.items() if pieces}
-        return self._written(changes, {name: mark for name, mark in seen.items() if changes.get(name) != []}, release=release)
+        pages = {name for name in changes if "/" in name and name.split("/")[0] not in _OF_STORE}
+        self._state["pages"] = sorted(pages | {*self._state.get("pages", [])})
+        if not self._written(changes, {name: mark for name, mark in seen.items() if changes.get(name) != []}, release=release):
+            return False
+        self._send_pages()
+        return True
+
+    def _send_pages(self) -> None:
+        """Send the pages that changed to their plain names, and remove those that are gone: once the head is this run's, so that
+        those of a newer run stay, and after it, as no program reads them."""
+        if not (pages := self._state["pages"]):
+            return
+        there = [name for name in pages if (self.folder / name).is_file()]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(lambda name: write(self.address / name, self.folder / name), there))
+        storage.remove(self.address, sorted({*pages} - {*there}))
+        self._state["pages"] = []
+        self._save()
 
     def _adopt_theirs(self) -> None:
         """Follow the head of another shard instead."""
@@ -480,6 +499,9 @@ class Mirror:
     def _packed(self, *, tidy: bool) -> tuple[dict[str, Pieces], dict[str, list[Any]]]:
         """Write what was changed into packs; the pieces of each changed file, none of those that are gone, and all marks."""
         files, seen, there = self._state["head"]["files"], self._state["seen"], self._scan()
+        # Else all that somebody deleted here would be taken away there.
+        if not (self.folder / _ADDRESS).exists() or (_WORKSPACE in seen and _WORKSPACE not in there):
+            raise WorkspaceError(f"the mirror of '{self.address}' was deleted while a command worked in it: run that again")
         # Of what shards share the first one's counts, and the run that puts them together writes it anew.
         marks = (f"@{self.shard}.", f"@{self.shard}/")
         own = {name for name in there if not self.shard or any(mark in name for mark in marks) or name not in files}
@@ -498,9 +520,12 @@ class Mirror:
                 write(self.address / f"packs/{sha256}", path)
                 changes[name] = [[sha256, 0, size]]
                 continue
-            with path.open("rb") as file:
-                file.seek(sum(count for _, _, count in kept))
-                data = file.read(size - file.tell())
+            try:
+                with path.open("rb") as file:
+                    file.seek(sum(count for _, _, count in kept))
+                    data = file.read(size - file.tell())
+            except FileNotFoundError:  # taken away since, which the next commit tells
+                continue
             changes[name] = [*kept, ["", len(pack), len(data)]]
             pack += data
         if fresh := [pieces[-1] for pieces in changes.values() if pieces and not pieces[-1][0]]:
@@ -508,12 +533,6 @@ class Mirror:
             write(self.address / f"packs/{sha256}", bytes(pack))
             for piece in fresh:
                 piece[0] = sha256
-        pages = [name for name in changes if "/" in name and name.split("/")[0] not in _OF_STORE]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            there_yet = [name for name in pages if changes[name]]
-            list(pool.map(lambda name: write(self.address / name, self.folder / name), there_yet))
-        with suppress(Gone):
-            storage.remove(self.address, [name for name in pages if not changes[name]])
         return changes, there
 
     # Datasets

@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -310,10 +311,11 @@ def stated_sha256(address: Address, *, state: str) -> str | None:
 
 
 def remove(address: Address, names: Sequence[str]) -> None:
-    """Remove objects below an address. Raises ``InputError`` where they may not be removed, ``NetworkError``."""
+    """Remove objects below an address, if they are there. Raises ``InputError`` where that is not allowed, ``NetworkError``."""
     system, root = _system(address)
-    if names:
-        _tried(address, lambda: system.rm([f"{root}/{name}" for name in names]))
+    for name in names:  # one by one, as the removal of several takes `*`, `?` and `[` in their names for more than one
+        with suppress(Gone):
+            _tried(address, partial(system.rm_file, f"{root}/{name}"))
 
 
 def _system(address: Address) -> tuple[Any, str]:

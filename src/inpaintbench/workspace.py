@@ -156,7 +156,7 @@ class Workspace:
             raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
 
     def commit_if_due(self) -> None:
-        """Bring what ledgers hold to the address of the workspace, if it has one, once in a while."""
+        """Bring all but datasets to the address of the workspace, if it has one, once in a while."""
         if self._mirror:
             self._mirror.commit_if_due()
 

@@ -8,8 +8,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -604,6 +605,64 @@ def test_what_is_deleted_in_a_mirror_comes_again(server: ObjectServer) -> None:
     with Workspace(WHERE).locked():
         pass
     assert Workspace(WHERE, create=False).table("attributes", Attribute) == ROWS
+
+
+@pytest.mark.parametrize("how", ["rm -rf MIRROR", "rm -rf *"])
+def test_what_is_deleted_in_a_mirror_while_a_run_works_in_it_stays_there(server: ObjectServer, how: str) -> None:
+    workspace = Workspace(WHERE)
+
+    def run() -> None:
+        with workspace.locked():
+            workspace.write_table("attributes", "a", ROWS, Attribute)
+            assert workspace._mirror
+            workspace._mirror.commit()
+            for path in workspace.path.iterdir():
+                if how == "rm -rf MIRROR" or not path.name.startswith("."):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            (workspace.path / "tables").mkdir()
+            workspace._mirror.commit()
+
+    with pytest.raises(WorkspaceError, match="was deleted while a command worked in it"):
+        run()
+    assert Workspace(WHERE, create=False).table("attributes", Attribute) == ROWS
+
+
+def test_a_run_that_lost_its_lease_leaves_the_pages_of_the_next_one(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And notes of what is looked at stay with who wrote them, wherever they lie."""
+
+    def run(machine: str, said: str, meanwhile: Callable[[], Workspace] | None = None) -> Workspace:
+        on_machine(tmp_path, monkeypatch, machine)
+        workspace = Workspace(WHERE)
+        with workspace.locked():
+            (workspace.path / "report").mkdir(exist_ok=True)
+            for name in ("report.html", "inpaintbench-notes.json"):
+                (workspace.path / "report" / name).write_text(said)
+            if meanwhile:
+                meanwhile()
+        return workspace
+
+    monkeypatch.setattr(mirrors, "_EXPIRES_SECONDS", -1.0)
+    with pytest.raises(WorkspaceError, match="another run has taken"):
+        run("one", "older", partial(run, "two", "newer"))
+    there = fsspec.filesystem("s3")
+    assert there.cat_file("bucket/my ws/report/report.html") == b"newer"
+    assert not there.exists("bucket/my ws/report/inpaintbench-notes.json")
+    third = run("two", "newest")
+    with third.locked():
+        (third.path / "report" / "report.html").unlink()
+    assert not there.exists("bucket/my ws/report/report.html")
+    assert (third.path / "report" / "inpaintbench-notes.json").read_text() == "newest"
+
+
+def test_one_object_is_removed_by_its_name_alone(server: ObjectServer) -> None:
+    there = fsspec.filesystem("s3")
+    for run in ("run1", "run[1]", "run*"):
+        there.pipe_file(f"bucket/{run}/page.html", b"x")
+    storage.remove(Address("s3", "s3://bucket/run[1]"), ["page.html", "nothing.html"])
+    storage.remove(Address("s3", "s3://bucket/run*"), ["page.html"])
+    assert [there.exists(f"bucket/{run}/page.html") for run in ("run1", "run[1]", "run*")] == [True, False, False]
 
 
 def test_an_older_dataset_never_takes_the_place_of_a_newer_one(

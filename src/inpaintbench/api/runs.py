@@ -309,6 +309,7 @@ def run(
     workspace = Workspace(place)
     bind(workspace, root)
     with LocalExecutor(workspace, workers=workers) as executor:
+        bind(workspace, root)  # at an address another machine may have begun it meanwhile
         remarks = [_LIVE_REMARK] if live else []
         if is_brought(spec):
             found = check(executor, spec, dataset=dataset, root=root, among=chosen, time_limit_seconds=SECONDS).findings

@@ -6,6 +6,7 @@ import csv
 import shlex
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -186,7 +187,9 @@ def verify(run: RunFolder, *, mend: bool = False, dataset: FrozenDataset | None 
     if run.is_file():
         raise InputError(f"{str(run)!r} is no archive of `eval paper` ({ARCHIVE}); give one, or the folder of a run")
     workspace = evaluate_options.existing_run(run)
-    found = proof(workspace)
+    # At an address blobs are brought anew, which nobody else may be reading meanwhile.
+    with workspace.locked() if workspace.address else nullcontext():
+        found = proof(workspace)
     for one in found.damaged:
         console.say(f"damaged: {one.what.partition(';')[0]}")
     media = _tell_media([dataset] if dataset else roots_of(workspace), given=dataset is not None)
