@@ -421,6 +421,11 @@ def first_votes(study: Study, votes: Iterable[Vote], *, gold: bool) -> dict[str,
         task = study.task_of.get(vote.task_id)
         if task is None:
             raise InputError(f"a vote of rater {vote.rater_id!r} is about task {vote.task_id!r}, which the study does not have")
-        if gold if task.gold else vote.purpose != "gold":  # a task may have been gold once, and no more
+        if gold or not task.gold:
             first.setdefault(vote.task_id, {}).setdefault(vote.rater_id, vote)
-    return {task_id: list(of_raters.values()) for task_id, of_raters in first.items()}
+    # A task may have been gold once, and no more: whoever answered it then has no vote, nor has their repeat.
+    votes_of = {
+        task_id: [vote for vote in of_raters.values() if study.task_of[task_id].gold or vote.purpose != "gold"]
+        for task_id, of_raters in first.items()
+    }
+    return {task_id: of_task for task_id, of_task in votes_of.items() if of_task}

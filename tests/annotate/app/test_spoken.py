@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from annotated_server import Served, answer_to, served
@@ -16,6 +17,7 @@ from crowds import CODES, CONSENT, write_crowd_study
 
 from inpaintbench.annotate import study as studies
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.languages import words_of
 from inpaintbench.annotate.study import Spoken, Study
 
@@ -123,6 +125,28 @@ def test_whoever_asks_is_answered_in_their_language_and_the_answer_says_which(ha
     assert (again.status, again.json["error"]) == (409, words_of("de")["This task was answered before; please reload the page."])
     assert post("/api/answers", "de", lease_id=3).json["error"].startswith("Das hat nicht funktioniert (400)")
     assert post("/api/answers", "en", lease_id=3).json["error"].startswith("submission_id")
+
+
+def test_while_a_text_has_no_translation_the_whole_page_is_in_english(tmp_path: Path) -> None:
+    study = offering(tmp_path / "study", SPOKEN, training=0, test=0)
+    with Journal(tmp_path / "study" / "journal.sqlite") as journal:
+        journal.register(study.study_id, title=study.file.title)
+        people = People(journal)
+        secret = people.invite(study.study_id, people.add(study.study_id, "boss", role="admin").rater_id)
+    with served(tmp_path / "study") as server:
+        boss = server.enter(secret)
+
+        def save(welcome: str) -> None:
+            form = urlencode({"what": "welcome", "seen": 9, "value": welcome}).encode()
+            headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://127.0.0.1:{server.port}"}
+            assert server.ask("POST", "/admin/edit", token=boss, body=form, **headers).status == 200
+
+        german = (study.file.welcome, "de", "Eine Studie")
+        for welcome, lang, words in (german, ("Look at clips.", "en", "A study"), german):
+            save(welcome)
+            login = server.ask("GET", "/login", Accept_Language="de").body.decode()
+            assert f'<html lang="{lang}"' in login
+            assert f"<h1>{words}</h1>" in login
 
 
 def test_a_page_at_the_door_is_in_one_language_or_the_other(hall: Hall) -> None:

@@ -345,3 +345,33 @@ def test_payments_have_the_form_of_their_platform(platform: Any, head: str, paid
             len(row[column]) <= 1024 for row in csv.DictReader(text.splitlines()) for column in ("Reject", "RequesterFeedback")
         )
     assert "'=cmd" in as_csv([owing("pay", participant_id="=cmd")], platform)
+
+
+def test_a_pause_takes_neither_a_place_nor_time_of_work() -> None:
+    world = World(places=1, training=0, test=0, platform="prolific", signed=True, study_id="6" * 24)
+    world.come("a")
+    for value in ("yes", "no", "yes", "no"):
+        world.desk.edit("paused", "", value, by="boss", seen=9)
+        world.clock.now += 45 * MINUTE if value == "yes" else 4 * MINUTE
+        assert world.payment("a").state == "working"
+    assert world.come("b")["crowd"]["outcome"] == "no_more_tasks"
+    assert world.desk.work("a")["status"] == "working"
+    world.clock.now += 3 * MINUTE
+    assert world.desk.work("a")["status"] == "resting"
+    world.clock.now += 50 * MINUTE
+    assert world.payment("a").state == "timed out"
+    assert world.come("c")["status"] == "working"
+
+
+def test_a_break_goes_on_in_a_pause() -> None:
+    world = World(training=0, test=0)
+    world.come("a")
+    held = [card["lease_id"] for card in world.desk.work("a")["queue"]]
+    world.clock.now += 11 * MINUTE
+    assert world.desk.work("a")["status"] == "resting"
+    world.desk.edit("paused", "", "yes", by="boss", seen=0)
+    resting = world.desk.work("a")
+    assert (resting["status"], resting["queue"]) == ("resting", [])
+    world.clock.now += resting["crowd"]["seconds"] + 1
+    after = world.desk.work("a")
+    assert (after["status"], [card["lease_id"] for card in after["queue"]]) == ("working", held)

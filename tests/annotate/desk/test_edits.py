@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from rater_world import Clock, MemoryJournal, answer_to, make_study
 
+from inpaintbench.annotate.desk import edits
 from inpaintbench.annotate.desk.current_state import packed, unpacked
 from inpaintbench.annotate.desk.desk import Desk
 from inpaintbench.annotate.desk.state import State
@@ -15,7 +16,7 @@ from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.records import first_votes
 from inpaintbench.annotate.screening.base import Panel
 from inpaintbench.annotate.screening.own_answers import FailedGold
-from inpaintbench.annotate.study import Study
+from inpaintbench.annotate.study import Spoken, Study
 from inpaintbench.errors import InputError
 
 GOLD_ALONE = {"gold_share": 0.5, "repeat_share": 0.0}
@@ -140,3 +141,88 @@ def test_an_item_with_a_decoy_stays_where_its_answer_is_known() -> None:
     with pytest.raises(InputError, match="shows a decoy"):
         desk.edit("gold", gold.task_id, "", by="boss", seen=0)
     assert desk.edit("gold", gold.task_id, "tie", by="boss", seen=0)
+
+
+def test_the_repeat_of_what_was_a_check_is_no_vote_either() -> None:
+    checks = {"gold_share": 0.2, "repeat_share": 0.4, "repeat_gap": 1}
+    study = make_study([MOTION], subjects=40, golds=2, checks=checks)
+    desk = Desk(study, MemoryJournal(), clock=Clock())  # type: ignore[arg-type]
+    golds = {task.task_id for task in study.tasks if task.gold}
+    while len(graded(desk, "a")) < 2:
+        hand_in(desk, "a", 1, first=len(desk.state().submissions))
+    for task_id in golds:
+        desk.edit("gold", task_id, "", by="boss", seen=0)
+    hand_in(desk, "a", 40, first=1000)
+    state = desk.state()
+    assert golds <= {vote.task_id for vote in state.votes() if vote.purpose == "repeat"}
+    counted = first_votes(desk.study, state.votes(), gold=False)
+    assert {task_id: len(votes) for task_id, votes in counted.items()} == {of: n for of, n in state.standing.items() if n}
+    assert not golds & counted.keys()
+
+
+def test_saving_what_stands_there_changes_nothing() -> None:
+    study = clips()
+    gold = next(task for task in study.tasks if task.gold)
+    tasks = tuple(replace(task, gold=("50", "0")) if task is gold else task for task in study.tasks)
+    study = replace(study, tasks=tasks, file=study.file.model_copy(update={"welcome": "Look\r\nwell.\n"}))
+    desk = Desk(study, MemoryJournal(), clock=Clock())  # type: ignore[arg-type]
+    assert not desk.edit("welcome", "", "Look\nwell.", by="boss", seen=0)
+    assert not desk.edit("gold", gold.task_id, "0|50", by="boss", seen=0)
+    assert desk.state().edits == []
+    assert desk.edit("gold", gold.task_id, "50|75", by="boss", seen=0)
+    assert desk.study.task_of[gold.task_id].gold == ("50", "75")
+
+
+def test_a_known_answer_can_be_put_back_until_somebody_was_asked_without_it() -> None:
+    study = clips()
+    desk = Desk(study, MemoryJournal(), clock=Clock())  # type: ignore[arg-type]
+    hand_in(desk, "a", 8)
+    golds = [task for task in study.tasks if task.gold]
+    before = graded(desk, "a")
+    for value in ("", "50"):
+        for task in golds:
+            assert not desk.editable().asked & {task.task_id}
+            assert desk.edit("gold", task.task_id, value, by="boss", seen=9)
+    hand_in(desk, "b", 8)
+    assert (graded(desk, "a"), len(graded(desk, "b"))) == (before, 2)
+    for task in golds:
+        desk.edit("gold", task.task_id, "", by="boss", seen=9)
+    while not {task.task_id for task in golds} & {lease.task_id for lease in desk.state().leases.values()}:
+        hand_in(desk, "c", 1, first=len(desk.state().submissions))
+    held = [task for task in golds if task.task_id in desk.editable().asked]
+    assert held
+    for task in held:
+        with pytest.raises(InputError, match="take their vote away"):
+            desk.edit("gold", task.task_id, "50", by="boss", seen=9)
+
+
+def test_in_a_pause_what_somebody_holds_stays_theirs_and_nothing_new_comes() -> None:
+    clock = Clock()
+    study = clips()
+    desk = Desk(study, MemoryJournal(), clock=clock)  # type: ignore[arg-type]
+    held = [card["lease_id"] for card in desk.work("a")["queue"]]
+    desk.edit("paused", "", "yes", by="boss", seen=0)
+    clock.now += study.file.lease_minutes * 60 + 1
+    work = desk.work("a")
+    assert [card["lease_id"] for card in work["queue"]] == held
+    for card in work["queue"]:
+        work = desk.answer("a", answer_to(card, card["lease_id"]))["work"]
+    assert (work["status"], work["queue"]) == ("paused", [])
+
+
+def test_a_text_is_said_in_another_language_while_there_is_a_translation_of_it() -> None:
+    study = clips()
+    told = {"title": "Eine Studie", "welcome": "Willkommen", "questions": {MOTION["leaf"]: {"instruction": "Schauen Sie."}}}
+    specs = tuple(spec.model_copy(update={"instruction": "Look."}) for spec in study.file.questions)
+    words = {f"Prompt {number}": f"Nummer {number}" for number in range(10)}
+    spoken = {"de": Spoken.model_validate({**told, "words": words})}
+    named = {"title": "A study", "welcome": "Welcome", "questions": specs, "languages": spoken}
+    desk = Desk(replace(study, file=study.file.model_copy(update=named)), MemoryJournal(), clock=Clock())  # type: ignore[arg-type]
+    assert set(desk.study.spoken) == {"en", "de"}
+    for what, of, other in (("welcome", "", "Hello"), ("instruction", "scene_motion", "Look well.")):
+        before = edits.current(desk.study, what, of)  # type: ignore[arg-type]
+        desk.edit(what, of, other, by="boss", seen=9)  # type: ignore[arg-type]
+        assert set(desk.study.spoken) == {"en"}
+        desk.edit(what, of, before, by="boss", seen=9)  # type: ignore[arg-type]
+        assert set(desk.study.spoken) == {"en", "de"}
+    assert [desk.study.spoken["de"](text) for text in ("Welcome", "Look.")] == ["Willkommen", "Schauen Sie."]

@@ -137,7 +137,7 @@ def _gold(known: Editable, view: View, typed: tuple[str, str, str] | None, *, fi
         if task.use or bool(task.gold) != (find is None) or found == _FOUND:
             continue
         named = f"{task.caption} {task.subject_id}".casefold()
-        if find is not None and (not find or find.casefold() not in named or task.task_id in known.had):
+        if find is not None and (not find or find.casefold() not in named or task.task_id in known.asked):
             continue
         found += find is not None
         graded = known.graded.get(task.task_id)

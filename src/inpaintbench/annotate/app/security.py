@@ -55,7 +55,7 @@ class Gate:
 
     def __init__(
         self, app: App, *, api: RaterApi, people: People, study_id: str, origins: allowed.Origins, limits: allowed.Limits,
-        forwarded: allowed.Forwarded, delivery: allowed.Delivery, spoken: Mapping[str, languages.Speech],
+        forwarded: allowed.Forwarded, delivery: allowed.Delivery, spoken: Callable[[], Mapping[str, languages.Speech]],
     ) -> None:  # fmt: skip
         self._spoken = spoken
         self._app, self._api, self._people, self._study_id = app, api, people, study_id
@@ -80,7 +80,8 @@ class Gate:
         response: Response | None = None
         try:
             headers = Headers(scope=scope)
-            languages.SPEECH.set(self._spoken[languages.best(headers.get("accept-language", ""), self._spoken)])
+            spoken = self._spoken()
+            languages.SPEECH.set(spoken[languages.best(headers.get("accept-language", ""), spoken)])
             peer = scope["client"][0] if scope.get("client") else ""
             origin = self._origin(scope, headers, scheme=self._forwarded.scheme(headers, peer=peer, scheme=scope["scheme"]))
             rule = self._rule(scope)

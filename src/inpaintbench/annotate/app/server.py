@@ -48,6 +48,7 @@ from inpaintbench.errors import InputError
 if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
     from inpaintbench.annotate.journal.accounts import Session
+    from inpaintbench.annotate.languages import Speech
     from inpaintbench.annotate.study import Study
 
 
@@ -285,10 +286,15 @@ def make_app(
     _mount(app, admin_page(study, desk=desk, people=people), folder, path="/admin", head=tables.HEAD)
     _mount(app, rater_page(study), folder, path="/", head=routes.HEAD)
     origins = Origins(bound=bound, public=public_origin)
+
+    def spoken() -> dict[str, Speech]:
+        """Languages that have every text of the study as it is now."""
+        return {name: speech for name, speech in desk.study.spoken.items() if name in study.spoken}
+
     api = rater_api(desk, ended=ended, agreeing=agreeing if limited else lambda *_: nullcontext())
     return Gate(
         app, api=api, people=people, study_id=study.study_id, origins=origins, limits=limits,
-        forwarded=forwarded or Forwarded(), delivery=delivery, spoken=study.spoken,
+        forwarded=forwarded or Forwarded(), delivery=delivery, spoken=spoken,
     )  # fmt: skip
 
 

@@ -276,7 +276,7 @@ class Leases:
             append: adds events.
             rater_id: whose.
             choose: gives the next task; what is best for the study by default.
-            ahead: leases that they have at once; with 0 they get none, and go on with what they have.
+            ahead: leases that they have at once; with 0 they get no new ones, and go on with what they have.
         """
         live = self._live
 
@@ -290,7 +290,7 @@ class Leases:
 
         for task in list(live.state.rater(rater_id).reopened):
             hand_out(task.task_id, task.purpose, task.shown)
-        missing = (max(QUEUE, ahead) if ahead else 0) - len(self._offered(rater_id))
+        missing = max(QUEUE, ahead) - len(self._offered(rater_id))
         # Expired leases come back first, where their tasks still have room for this rater.
         lapsed = [
             lease

@@ -11,6 +11,7 @@ from typing import Literal
 from inpaintbench.annotate.crowd import Crowd, Outcome
 from inpaintbench.annotate.desk.assign import Assignment, seats, still_to_come
 from inpaintbench.annotate.desk.current_state import Append, Live
+from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.records import Purpose, RaterRecord, Visit
 from inpaintbench.annotate.study import StudyTask
 from inpaintbench.types import item_rng
@@ -34,10 +35,15 @@ FAREWELLS: dict[Outcome, str] = {
 }
 
 
-def timed_out(visit: Visit, crowd: Crowd, *, now: float) -> bool:
-    """Return whether somebody's place is for others: they agreed, have not ended, and were to be done long ago."""
+def timed_out(state: State, visit: Visit, crowd: Crowd, *, now: float) -> bool:
+    """Return whether somebody's place is for others: they agreed, have not ended, and were to be done long ago.
+
+    Time in which the study was paused is not theirs.
+    """
     begun = visit.consented_at
-    return begun is not None and visit.outcome is None and now - begun > crowd.most_minutes * 60
+    if begun is None or visit.outcome is not None:
+        return False
+    return now - begun - state.paused_seconds(begun, now=now) > crowd.most_minutes * 60
 
 
 class Attendance:
@@ -83,7 +89,8 @@ class Attendance:
             return "training" if practice else "testing"
         if paused:
             return "rereading"
-        if now - max(visit.rest_until, begun) > self._crowd.break_every_minutes * 60:
+        since = max(visit.rest_until, begun)
+        if now - since - self._live.state.paused_seconds(since, now=now) > self._crowd.break_every_minutes * 60:
             append("rest", rater_id, {"seconds": self._crowd.break_seconds})
         return "resting" if visit.rest_until > now else "working"
 
@@ -149,7 +156,7 @@ class Attendance:
 
     def _open(self, visit: Visit) -> bool:
         begun = visit.consented_at is not None and visit.outcome is None
-        return begun and not timed_out(visit, self._crowd, now=self._live.now)
+        return begun and not timed_out(self._live.state, visit, self._crowd, now=self._live.now)
 
     def _tested(self, record: RaterRecord) -> bool:
         return not self._left(record, "training") and not self._left(record, "test")

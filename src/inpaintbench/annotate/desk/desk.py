@@ -63,8 +63,8 @@ class Editable:
     """Places of strangers that cannot be taken back."""
     graded: Mapping[str, Proportion]
     """Gold task -> answers that were right when they came."""
-    had: frozenset[str]
-    """Tasks that somebody was asked about: none of them can become gold."""
+    asked: frozenset[str]
+    """Tasks that somebody was asked about without a known answer: none of them can become gold."""
 
 
 class Desk:
@@ -373,14 +373,14 @@ class Desk:
         def change(append: Append) -> bool:
             state = self._live.state
             before, after = edits.current(state.study, what, of, paused=state.paused), edits.checked(state.study, what, of, value)
-            if before == after:
+            if after == edits.plain(state.study, what, of, before):
                 return False
             if any(edit.number > seen and (edit.what, edit.of) == (what, of) for edit in state.edits):
                 raise edits.ChangedMeanwhile("somebody else has changed this meanwhile")
             taken = 0 if self._attendance is None else self._attendance.places_taken()
             if what == "places" and int(after) < taken:
                 raise InputError(f"{taken} places are taken, and nobody is sent away: there cannot be fewer")
-            if what == "gold" and not before and any(of in {*one.had, *one.warmed} for one in state.raters.values()):
+            if what == "gold" and not before and of in state.asked():
                 raise InputError("somebody was asked about this item without a known answer, which would take their vote away")
             append("edit", STUDY, {"what": what, "of": of, "before": before, "after": after, "by": by})
             return True
@@ -396,9 +396,8 @@ class Desk:
         """What an admin who changes the study has to know."""
         with self._live.reading():
             state, attendance = self._live.state, self._attendance
-            had = frozenset(task_id for one in state.raters.values() for task_id in (*one.had, *one.warmed))
             taken = 0 if attendance is None else attendance.places_taken()
-            return Editable(state.study, tuple(state.edits), state.paused, taken, state.submissions.graded(), had)
+            return Editable(state.study, tuple(state.edits), state.paused, taken, state.submissions.graded(), state.asked())
 
     def all_answers(self) -> Standing:
         """Answers that stand now, with and without what is excluded."""
@@ -482,7 +481,7 @@ class Desk:
     def _work_of_stranger(self, append: Append, rater_id: str, attendance: Attendance) -> dict[str, Any]:
         stage, queue = attendance.stage(append, rater_id), list[Lease]()
         held = self._live.state.paused and stage != "ended"
-        if held and stage != "rereading":
+        if held and stage not in ("rereading", "resting"):
             queue = self._hands.queue(append, rater_id, ahead=0)
         elif not held and stage in ("training", "testing"):
             # In practice one at a time: its answer is looked at before the next.
@@ -502,7 +501,7 @@ class Desk:
         assert visit is not None
         assert crowd is not None
         status: cards.Status = "working" if queue or stage in ("training", "testing", "working") else stage  # type: ignore[assignment]
-        status = "paused" if held and not queue else status
+        status = "paused" if held and not queue and stage != "resting" else status
         last = self._last(record) if stage == "working" else None
         undoable = None if last is None or self._live.state.submissions[last].purpose in ("training", "test") else last
         left = attendance.left(rater_id, stage)

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from inpaintbench.annotate.journal import is_storable
 from inpaintbench.annotate.questions.base import PLACE
 from inpaintbench.annotate.records import Edit, What
-from inpaintbench.annotate.study import Study, StudyTask
+from inpaintbench.annotate.study import Spoken, Study, StudyTask
 from inpaintbench.errors import InputError
 
 # Characters of a text. In the longest form of all, percent signs and all, they fit into one request.
@@ -69,13 +69,22 @@ def in_words(study: Study, edit: Edit) -> tuple[str, str, str]:
     return f"{edit.what.capitalize()}{f' of {edit.of}' if edit.of else ''}", edit.before, edit.after
 
 
+def plain(study: Study, what: What, of: str, value: str) -> str:
+    """``value`` as it is stored: texts without blanks around them, right answers in the order of the question."""
+    value = value.replace("\r\n", "\n").strip()
+    if what != "gold":
+        return value
+    said, options = set(filter(None, value.split("|"))), list(options_of(study, study.task_of[of]))
+    return "|".join([*(option for option in options if option in said), *sorted(said - set(options))])
+
+
 def checked(study: Study, what: What, of: str, value: str) -> str:
-    """``value`` as it is stored: texts without blanks around them, right answers in the order of the question.
+    """``value`` as it is stored.
 
     Raises:
         InputError: it cannot be shown or asked.
     """
-    value = value.replace("\r\n", "\n").strip()
+    value = plain(study, what, of, value)
     if not is_storable(value):
         raise InputError("the text holds characters that cannot be stored")
     if len(value) > LONGEST.get(what, len(value)):
@@ -90,12 +99,11 @@ def checked(study: Study, what: What, of: str, value: str) -> str:
         return str(int(value))
     if what != "gold":
         return value
-    said, options = set(filter(None, value.split("|"))), options_of(study, study.task_of[of])
-    if strange := said - options.keys():
+    if strange := set(filter(None, value.split("|"))) - options_of(study, study.task_of[of]).keys():
         raise InputError(f"{sorted(strange)[0]!r} is no answer to this question")
-    if not said and set(study.task_of[of].candidates) & set(study.file.subjects.decoys):
+    if not value and set(study.task_of[of].candidates) & set(study.file.subjects.decoys):
         raise InputError("this item shows a decoy, and those are shown where the answer is known")
-    return "|".join(option for option in options if option in said)
+    return value
 
 
 def applied(study: Study, edit: Edit) -> Study:
@@ -113,4 +121,6 @@ def applied(study: Study, edit: Edit) -> Study:
     elif what != "welcome":
         specs = study.file.questions
         told = {"questions": tuple(spec.model_copy(update={what: after}) if spec.label == of else spec for spec in specs)}
+    # What a translation was made of is what it says in another language: a new text has none, and with the old one it comes back.
+    told["languages"] = {name: Spoken(words=dict(study.words_in(name))) for name in study.file.languages}
     return replace(study, file=study.file.model_copy(update=told))

@@ -2,7 +2,8 @@
 
 Which answers are votes, gold or repeats follows from the study and the events, not from what leases were given for: gold can be
 corrected after answers, and imports can bring answers to tasks that their rater has open. A rater's first answer that stands is
-the vote, or is held against the gold that the study has now; every further one is a repeat.
+the vote, or is held against what was known to be right when it came (in the study as it was prepared, with the changes of admins
+up to then); every further one is a repeat.
 
 Answers that are excluded stand and count for nothing: neither as votes, nor for the coverage of a task, nor as a report that it
 does not play. The record of their rater keeps them, since that is what the decision rests on.
@@ -135,6 +136,18 @@ class State:
     def paused(self) -> bool:
         """Whether an admin has paused the study."""
         return next((edit.after == "yes" for edit in reversed(self.edits) if edit.what == "paused"), False)
+
+    def paused_seconds(self, since: float, *, now: float) -> float:
+        """Seconds from ``since`` to ``now`` in which the study was paused."""
+        times = [max(edit.at, since) for edit in self.edits if edit.what == "paused"]  # by turns, since each changes something
+        return sum(max(0.0, end - begin) for begin, end in zip(times[::2], [*times[1::2], now], strict=False))
+
+    def asked(self) -> frozenset[str]:
+        """Tasks that somebody answered, or holds, without a known answer."""
+        table = self.submissions.table[self.submissions.standing()]
+        unknown = np.isin(table["purpose"], [PURPOSES.index("vote"), PURPOSES.index("warmup")])
+        answered = {self.study.tasks[number].task_id for number in np.unique(table["task"][unknown])}
+        return frozenset(answered | {lease.task_id for lease in self.leases.values() if lease.purpose in ("vote", "warmup")})
 
     def rater(self, rater_id: str) -> RaterRecord:
         """Record of a rater; an empty one, not kept, before their first event."""

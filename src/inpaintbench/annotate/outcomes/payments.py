@@ -76,7 +76,7 @@ def payments(state: State, crowd: Crowd, people: Mapping[str, Participant], *, n
         if visit.outcome is not None:
             where, decision = visit.outcome.replace("_", " "), _DECISIONS[visit.outcome]
             code = crowd.code(visit.outcome)
-        elif visit.consented_at is None or timed_out(visit, crowd, now=now):
+        elif visit.consented_at is None or timed_out(state, visit, crowd, now=now):
             where, decision = "not begun" if visit.consented_at is None else "timed out", "none"
         gold, end = record.accuracy(), visit.ended_at or record.last_seen
         minutes = None if visit.consented_at is None or end is None else round((end - visit.consented_at) / _SECONDS, 1)
