@@ -86,14 +86,20 @@ def test_each_language_has_every_text_with_its_values_and_no_other(language: str
 @pytest.mark.parametrize(
     ("header", "language"),
     [
-        ("de-AT,de;q=0.9,en;q=0.8", "de"), ("en-US,en;q=0.9,de;q=0.8", "en"), ("fr, zh-TW;q=0.7, en;q=0.1", "zh"), ("", "en"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"), ("en-US,en;q=0.9,de;q=0.8", "en"), ("fr, zh-CN;q=0.7, en;q=0.1", "zh"), ("", "en"),
         ("fr-CH, fr;q=0.9", "en"), ("DE", "de"), ("de;q=0", "en"), ("*", "en"), ("de;q=0.2, zh;q=0.9", "zh"),
         ("\u00e4;;q=,,", "en"),
-        ("zh-Hans-CN", "zh"), ("deu", "en"), ("en;q=0.5, de;q=0.5", "en"),
+        ("zh-TW,zh;q=0.9,en-US;q=0.8,en;q=0.7", "en"), ("zh-Hant-HK", "en"), ("zh-HK, de;q=0.5", "de"),
+        ("zh-TW, zh-CN;q=0.8", "zh"), ("zh-Hans-HK", "zh"), ("zh-Hans-CN", "zh"), ("deu", "en"), ("en;q=0.5, de;q=0.5", "en"),
     ],
 )  # fmt: skip
 def test_the_page_follows_the_browser(header: str, language: str) -> None:
     assert best(header, {"en", "de", "zh"}) == language
+
+
+def test_traditional_chinese_is_a_language_of_its_own() -> None:
+    found = [best(header, {"en", "zh", "zh-hant"}) for header in ("zh-TW,zh;q=0.9", "zh-Hant-HK", "zh-CN,zh;q=0.9")]
+    assert found == ["zh-hant", "zh-hant", "zh"]
 
 
 def test_what_goes_to_a_browser_is_said_whole_and_what_people_wrote_stays() -> None:

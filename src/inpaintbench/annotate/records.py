@@ -55,7 +55,8 @@ class Event(NamedTuple):
     * ``undo``: ``submission_id``, ``undoes`` (submission id of an answer or a skip), ``task_id``.
     * ``resume``: an admin lets a paused rater go on, or a stranger has read the instructions again (``by`` is then ``rater``).
     * ``arrive``: a platform sent somebody, for the first time. Nothing else: who it is stands in no event.
-    * ``consent``: ``text_sha256`` of what they read, ``answer`` (whether they agree).
+    * ``consent``: ``text_sha256`` of what they read, ``language`` of that (missing in older events: English), ``answer``
+      (whether they agree).
     * ``rest``: a break of ``seconds`` begins.
     * ``finish``: their part has ended, with ``outcome`` (see ``crowd.Outcome``).
     * ``exclude``: what the rater says counts for nothing until it is included again. ``submission`` (of one answer of theirs;

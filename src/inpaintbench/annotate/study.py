@@ -405,19 +405,20 @@ class Study:
         return {**languages.words_of(language), **spoken.words, **texts}
 
     def unsaid(self, speech: languages.Speech) -> str:
-        """A text of the study or of the page that a language lacks, or has without the values in it; empty where it has all."""
-        texts = [self.file.title, self.file.welcome, *languages.words_of(languages.shipped()[0])]
+        """A text of the study or of the page that a language lacks, or that has other values there; empty where it has all."""
+        page = languages.words_of(languages.shipped()[0])
+        texts = [self.file.title, self.file.welcome, *page]
         texts += [self.file.crowd.consent_text] if self.file.crowd is not None else []
         for task in {task.question: task for task in self.tasks}.values():
             form = self.form(task)
             texts += [form.title, form.instruction]
             for part in form.parts:
                 texts += [part.prompt, *(option.label for option in part.options)]
-        texts += [task.why for task in self.tasks]
+        texts += [text for task in self.tasks for text in (task.why, task.prompt)]
         # Letters of candidates and shares in per cent are the same in all.
         said = {text: speech.words.get(text, "") for text in texts if re.search(r"[^\W\d_]{2}", text)}
-        missing = (text for text, own in said.items() if not own or languages.places(own) != languages.places(text))
-        return next(missing, "")
+        places = languages.places
+        return next((text for text, own in said.items() if not own or (text in page and places(own) != places(text))), "")
 
     def form(self, task: StudyTask) -> Form:
         """Form of ``task``, with the study's own words."""
@@ -429,9 +430,12 @@ class Study:
 def missing_words(study: Study) -> Iterator[str]:
     """What the languages of a study lack, a sentence each."""
     for language in sorted(set(study.file.languages) - set(study.spoken)):
-        lacking = study.unsaid(languages.Speech(language, study.words_in(language)))
+        words = study.words_in(language)
+        lacking = study.unsaid(languages.Speech(language, words))
         shown, known = " ".join(lacking.split())[:80], languages.shipped()
-        if language not in known and lacking in languages.words_of(known[0]):
+        if words.get(lacking):
+            yield f"languages.{language}: the text for {shown!r} needs the same values in braces, and no other brace"
+        elif language not in known and lacking in languages.words_of(known[0]):
             offered = f"it comes in {', '.join(known)}; name a file with the others in page"
             yield f"languages.{language}: the page has no words for {shown!r}; {offered}"
         else:
@@ -500,8 +504,11 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{where}: {field} {path!r} cannot be read: {error}") from error
 
-    spoken = {}
+    spoken: dict[str, Spoken] = {}
     for language, one in file.languages.items():
+        if not re.fullmatch("[a-z0-9-]{1,35}", language.lower()) or language.lower() in spoken:
+            wanted = "a language is named once, as browsers name it, such as de or pt-br"
+            raise InputError(f"{where}: languages.{language}: {wanted}")
         said = text_of(f"languages.{language}.consent", one.consent) if one.consent else one.consent_text
         page = languages.parsed(text_of(f"languages.{language}.page", one.page), where=one.page) if one.page else {}
         texts = {"consent": "", "consent_text": said, "words": {**page, **one.words}, "page": ""}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from inpaintbench.annotate.journal import Journal
 from inpaintbench.annotate.journal.accounts import People
 from inpaintbench.annotate.languages import words_of
 from inpaintbench.annotate.study import Spoken, Study
+from inpaintbench.errors import InputError
 
 WHY = "Nothing is wrong with it."
 SPOKEN = {
@@ -119,8 +121,10 @@ def test_whoever_asks_is_answered_in_their_language_and_the_answer_says_which(ha
     said = post("/api/answers", "de", **answer_to(card, seen=facts)).json
     assert said["feedback"] == {"right": True, "answers": ["Behalten"], "why": "An ihm ist nichts falsch."}
     with Journal(hall.folder / "journal.sqlite") as journal:
-        answers = [event.body for event in journal.events(hall.study.study_id) if event.kind == "answer"]
-    assert [body["seen"]["language"] for body in answers] == ["de"]
+        bodies = [(event.kind, event.body) for event in journal.events(hall.study.study_id)]
+    assert [body["seen"]["language"] for kind, body in bodies if kind == "answer"] == ["de"]
+    read = hashlib.sha256(SPOKEN["de"].consent_text.encode()).hexdigest()
+    assert [(body["text_sha256"], body["language"]) for kind, body in bodies if kind == "consent"] == [(read, "de")]
     again = post("/api/answers", "de", **answer_to(card))
     assert (again.status, again.json["error"]) == (409, words_of("de")["This task was answered before; please reload the page."])
     assert post("/api/answers", "de", lease_id=3).json["error"].startswith("Das hat nicht funktioniert (400)")
@@ -174,6 +178,39 @@ def test_a_language_with_a_gap_is_not_offered(tmp_path: Path) -> None:
     other = offering(tmp_path / "other", {"fr": SPOKEN["de"]})
     (fault,) = studies.missing_words(other)
     assert fault.startswith("languages.fr: the page has no words for 'en'; it comes in de, zh; name a file")
+
+
+@pytest.mark.parametrize("own", ["je {each} s, noch {about} {", "{} {each} {about}", "{each!r} {about}", "je {each} s"])
+def test_a_text_that_values_cannot_be_put_into_is_not_offered(own: str, tmp_path: Path) -> None:
+    words = SPOKEN["de"].words | {"{each} s each, about {about} left": own}
+    study = offering(tmp_path / "study", {"de": SPOKEN["de"].model_copy(update={"words": words})})
+    assert list(study.spoken) == ["en"]
+    assert list(studies.missing_words(study)) == [
+        "languages.de: the text for '{each} s each, about {about} left' needs the same values in braces, and no other brace"
+    ]
+
+
+def test_braces_of_the_studys_own_texts_are_its_own(tmp_path: Path) -> None:
+    text = "Der Platz { bleibt {leer}."
+    study = offering(tmp_path / "study", {"de": SPOKEN["de"].model_copy(update={"welcome": text})})
+    assert study.spoken["de"]("Look at short films.") == text
+
+
+def test_prompts_are_said_too(tmp_path: Path) -> None:
+    study = offering(tmp_path / "study", {"de": SPOKEN["de"]})
+    asked = replace(study, tasks=(replace(study.tasks[0], prompt="Make it snow."), *study.tasks[1:]))
+    assert list(asked.spoken) == ["en"]
+    assert next(studies.missing_words(asked)).startswith("languages.de has nothing for 'Make it snow.'")
+    words = SPOKEN["de"].words | {"Make it snow.": "Lass es schneien."}
+    file = asked.file.model_copy(update={"languages": {"de": SPOKEN["de"].model_copy(update={"words": words})}})
+    assert replace(asked, file=file).spoken["de"]("Make it snow.") == "Lass es schneien."
+
+
+@pytest.mark.parametrize("names", [["DE", "de"], ["de_DE"], ["de "], [""], ["d" * 36]])
+def test_a_language_has_one_name_that_browsers_send(names: list[str], tmp_path: Path) -> None:
+    fields = {"title": "T", "subjects": {"workspace": "W"}, "questions": [{"leaf": "keep_reject"}]}
+    with pytest.raises(InputError, match=rf"here: languages\.{names[-1]}: a language is named once, as browsers name it"):
+        studies.parse_study({**fields, "languages": {name: {} for name in names}}, where="here", folder=tmp_path)
 
 
 def test_a_language_of_ones_own_is_a_file_beside_the_study(tmp_path: Path) -> None:

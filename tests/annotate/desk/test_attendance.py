@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
+import threading
+import time
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +17,7 @@ from inpaintbench.annotate.crowd import Crowd
 from inpaintbench.annotate.desk.desk import Desk, Refused
 from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.journal.participants import Arrival, Participant
+from inpaintbench.annotate.languages import SPEECH, Speech
 from inpaintbench.annotate.outcomes.payments import Payment, as_csv, payments
 from inpaintbench.annotate.study import Study
 from inpaintbench.errors import InputError
@@ -104,6 +109,29 @@ def test_somebody_comes_agrees_practises_passes_and_gets_the_code() -> None:
     with pytest.raises(Refused) as refused:
         world.desk.undo("a", {"submission_id": "u", "undoes": "anything"})
     assert refused.value.status == 409
+
+
+def test_consent_is_to_what_each_of_many_at_once_has_read() -> None:
+    texts = {"en": "We store your answers.", "de": "Wir speichern Ihre Antworten.", "zh": "\u6211\u4eec"}
+    world = World()
+    threads = []
+    for language, text in texts.items():
+        world.desk.arrive(language)
+        context = copy_context()
+        context.run(SPEECH.set, Speech(language, {texts["en"]: text}))
+        agreeing = (world.desk.step, language, {"step": "consent"})
+        threads.append(threading.Thread(target=context.run, args=agreeing))
+    with world.desk._live.reading():  # nobody writes, so that all wait for each other and one thread writes for all
+        for thread in threads:
+            thread.start()
+        while len(world.desk._live._calls) < len(texts) and any(thread.is_alive() for thread in threads):
+            time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    bodies = {event.rater_id: event.body for event in world.journal.stored if event.kind == "consent"}
+    assert {who: (body["language"], body["text_sha256"]) for who, body in bodies.items()} == {
+        language: (language, hashlib.sha256(text.encode()).hexdigest()) for language, text in texts.items()
+    }
 
 
 def test_what_was_wrong_in_practice_is_explained() -> None:

@@ -77,8 +77,13 @@ PLAYER_MODULES = "/static/player"
 HTML = '<div id="rater-page"></div>@children'
 CSS = player.BASICS
 JS_ON_LOAD = """
-const markup = fetch("/rater.html").then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.status))));
-Promise.all([import("/static/rater.js"), markup]).then(([page, text]) => page.start(element, text));
+const fail = (status) => Promise.reject(new Error(status));
+const markup = () => fetch("/rater.html").then((answer) => (answer.ok ? answer.text() : fail(answer.status)));
+const begin = () => Promise.all([import("/static/rater.js"), markup()]).then(([page, text]) => page.start(element, text), () => {
+  element.querySelector("#rater-page").textContent = "The server does not answer. This page tries again by itself.";
+  setTimeout(begin, 3000);
+});
+begin();
 """
 
 

@@ -19,7 +19,7 @@ from inpaintbench.annotate.desk.cards import Refused, Sent, SentAnswer, SentSkip
 from inpaintbench.annotate.desk.coverage import is_done, overview, why_done
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
-from inpaintbench.annotate.languages import Said
+from inpaintbench.annotate.languages import SPEECH, Said, Speech
 from inpaintbench.annotate.questions.base import TEXT_LIMIT, checked
 from inpaintbench.annotate.records import (
     STUDY,
@@ -201,13 +201,14 @@ class Desk:
         sent, attendance = parsed(SentStep, fields), self._attendance
         if attendance is None or self._live.state.rater(rater_id).visit is None:
             raise Refused(404, "There is nothing to agree to here.")
+        speech = SPEECH.get()  # here: one thread runs what several wait for
 
         def take(append: Append) -> dict[str, Any]:
             record = self._live.state.rater(rater_id)
             assert record.visit is not None
             open_ended = record.visit.outcome is None
             if sent.step == "consent" and open_ended and record.visit.consented_at is None:
-                self._consent(append, rater_id, attendance, agrees=sent.answer)
+                self._consent(append, rater_id, attendance, agrees=sent.answer, speech=speech)
             elif sent.step == "reread" and open_ended and record.paused(self.study.file.checks) and not record.reread:
                 append("resume", rater_id, {"by": "rater"})
             elif sent.step == "leave" and open_ended:
@@ -235,7 +236,7 @@ class Desk:
             reason = WITHDREW if before is None else f"{before.reason}; {WITHDREW} afterwards"
             append("exclude", rater_id, {"submission": None, "reason": reason, "rule": None, "by": "rater"})
 
-    def _consent(self, append: Append, rater_id: str, attendance: Attendance, *, agrees: bool) -> None:
+    def _consent(self, append: Append, rater_id: str, attendance: Attendance, *, agrees: bool, speech: Speech) -> None:
         crowd = self.study.file.crowd
         assert crowd is not None
         others = self._neighbours(rater_id) if agrees and not crowd.signed and crowd.places_a_network else ()
@@ -244,8 +245,8 @@ class Desk:
         if agrees and not attendance.places_left():
             append("finish", rater_id, {"outcome": "no_more_tasks"})
             return
-        text = crowd.consent_text
-        append("consent", rater_id, {"text_sha256": hashlib.sha256(text.encode()).hexdigest(), "answer": agrees})
+        read = hashlib.sha256(speech(crowd.consent_text).encode()).hexdigest()
+        append("consent", rater_id, {"text_sha256": read, "language": speech.language, "answer": agrees})
         if not agrees:
             append("finish", rater_id, {"outcome": "declined"})
 

@@ -21,6 +21,9 @@ Words = Mapping[str, str]
 ENGLISH = "en"
 _FOLDER = files(__name__)
 _RANGE = re.compile(r"([A-Za-z0-9-]{1,35})(?:;q=(0(?:\.\d{1,3})?|1(?:\.0{1,3})?))?")
+# Who reads traditional characters is not given simplified ones, which are the plain `zh`.
+_TRADITIONAL = re.compile(r"zh-(hant|tw|hk|mo)\b")
+_ABOVE = {**dict.fromkeys(("zh-tw", "zh-hk", "zh-mo"), "zh-hant"), "zh-hant": ""}
 # Of a reply: ids, names, and what people wrote.
 _AS_IT_IS = {"rater", "previous", "value", "part", "name", "suggestion"}
 
@@ -73,11 +76,13 @@ SPEECH: ContextVar[Speech] = ContextVar("speech", default=Speech())  # noqa: B03
 def best(accepted: str, offered: Container[str]) -> str:
     """The language that suits a header ``Accept-Language`` best: ``de`` for ``de-AT,en;q=0.5``; English where none does."""
     ranges = [(float(weight or 1), tag.lower()) for tag, weight in _RANGE.findall(accepted[:500].replace(" ", ""))]
+    if any(_TRADITIONAL.match(tag) for _, tag in ranges):  # browsers add a plain `zh` behind it by themselves
+        ranges = [(weight, "zh-hant" if tag == "zh" else tag) for weight, tag in ranges]
     for weight, tag in sorted(ranges, key=lambda one: -one[0]):
         while tag and weight:
             if tag in offered:
                 return str(tag)
-            tag = tag.rpartition("-")[0]
+            tag = _ABOVE.get(tag, tag.rpartition("-")[0])
     return ENGLISH
 
 
@@ -108,5 +113,5 @@ def parsed(text: str, *, where: str) -> Words:
 
 
 def places(text: str) -> set[str]:
-    """Names of the values that are put into a sentence."""
-    return set(re.findall(r"\{(\w+)\}", text))
+    """Values that are put into a sentence, as ``{name}``, and any brace beside them."""
+    return set(re.findall(r"\{\w+\}|[{}]", text))

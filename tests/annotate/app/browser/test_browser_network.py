@@ -21,6 +21,16 @@ def values(tab: Tab) -> list[str]:
     return [answer["given"]["better"] for answer in tab.desk.answers]
 
 
+def test_a_page_that_does_not_come_whole_says_so_and_tries_again(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter(pairs(proxies, 1))
+    tab.wait_for_card(0)
+    tab.expected = ("503",)
+    tab.page.route("**/rater.html", lambda route: route.fulfill(status=503), times=2)
+    tab.page.reload()
+    tab.page.get_by_text("The server does not answer. This page tries again by itself.").wait_for()
+    tab.wait_for_card(0)
+
+
 def test_undo_brings_the_task_back_with_its_answer_marked(proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter(pairs(proxies, 3))
     tab.wait_for_card(0)
