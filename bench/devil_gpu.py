@@ -43,12 +43,11 @@ from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors import default_workers
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.models import torch_networks
-from inpaintbench.models.i3d import Convolution
 from inpaintbench.types import Dataset, Frames, Prediction, Slice
 from inpaintbench.workspace import Workspace
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "helpers"))
-from few_shapes_probes import Convolutions, by_volumes, views, wandering_hole
+from few_shapes_probes import Convolutions, as_on_card, views, wandering_hole
 
 PROTOCOL = "devil/as-published"
 METRICS = ("pvcs", "vfid", "lpips", "fid")
@@ -231,8 +230,7 @@ def counted(size: Size, device: str) -> Counts:
         _compute(device, "fp32"), count=HOLES, methods=len(METHODS), frames=size.frames, height=height, width=width
     )  # fmt: skip
     copies, moved = 0, 0
-    as_on_card = mock.patch.object(Convolution, "_by_frames", by_volumes)  # which only the processor calls
-    with as_on_card, Convolutions() as seen, FlopCounterMode(display=False) as counter:
+    with as_on_card(), Convolutions() as seen, FlopCounterMode(display=False) as counter:
         for item in given:
             torch_networks.UPLOADS.clear()
             for metric in metrics:

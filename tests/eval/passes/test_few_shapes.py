@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 pytest.importorskip("torch")
 import torch
-from few_shapes_probes import Convolutions, by_volumes, views
+from few_shapes_probes import Convolutions, as_on_card, views
 
 from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.passes import changed_windows
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.models import torch_networks
-from inpaintbench.models.i3d import Convolution
 
 ITEMS, FRAMES = 32, 10
 NETWORKS = ("pvcs", "vfid", "lpips")
@@ -28,14 +28,10 @@ def metrics(*names: str) -> list[Metric]:
 
 @pytest.mark.parametrize("count", [4, pytest.param(ITEMS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("batch_bytes", [None, 4 << 30])
-def test_convolutions_see_at_most_64_sizes_whatever_the_holes(
-    count: int, batch_bytes: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_convolutions_see_at_most_64_sizes_whatever_the_holes(count: int, batch_bytes: int | None) -> None:
     """On the processor, and with the convolutions and batches of a card."""
-    if batch_bytes:
-        monkeypatch.setattr(Convolution, "_by_frames", by_volumes)
     seen = Convolutions()
-    with seen:
+    with seen, as_on_card() if batch_bytes else nullcontext():
         for item in views(Compute(device="cpu", random_weights=3, few_shapes=True, batch_bytes=batch_bytes), count=count):
             for metric in metrics(*NETWORKS):
                 metric.measure_together(item)

@@ -66,6 +66,7 @@ def test_what_annotate_writes_is_read(tmp_path: Path, suffix: str) -> None:
         "study_id": "s", "submission_id": "1", "rater": "=rater", "rater_id": "-7", "task_id": "t", "question": "motion",
         "subject_id": "item", "cluster": "film", "candidates": ["a", "b"], "shown": ["b", "a"], "purpose": "vote",
         "given": '{"better":"place-0"}', "choice": "b", "seconds": 2.5, "at": 0.0, "stuttered": False, "suggestion_shown": "",
+        "revision": 0,
     }  # fmt: skip
     alone = {**row, "question": "grade", "candidates": ["a"], "shown": ["a"], "choice": "4"}
     path = tmp_path / f"votes{suffix}"
