@@ -55,7 +55,7 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
+def whole(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:  # one for each engine, whose tasks end
     folder: Path = tmp_path_factory.mktemp("whole") / "study"
     made = write_study(folder, QUESTIONS, subjects=SUBJECTS, methods=METHODS, proxies=2)
     secrets = invite_many(folder, 7)
