@@ -29,6 +29,7 @@ def test_a_page_that_does_not_come_whole_says_so_and_tries_again(proxies: dict[s
     tab.page.reload()
     tab.page.get_by_text("The server does not answer. This page tries again by itself.").wait_for()
     tab.wait_for_card(0)
+    assert sum(address.endswith("/rater.html") for address in tab.requests) == 4  # once whole, refused twice, and whole
 
 
 def test_undo_brings_the_task_back_with_its_answer_marked(proxies: dict[str, Any], enter: Enter) -> None:
