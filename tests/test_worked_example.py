@@ -100,5 +100,5 @@ def test_one_command_makes_the_pages_again(tmp_path: Path) -> None:
     assert bounds[1] == pytest.approx(bounds[0], rel=1e-2)
     for name in ("leaderboard/index.html", "leaderboard/clips.html", "card/README.md"):
         assert (tmp_path / "pages" / name).stat().st_size > 1000
-    # The study is whole, and nobody has answered it.
-    assert len(list((tmp_path / "work" / "study" / "proxies").iterdir())) == 39
+    # The study is whole, each task in two qualities, and nobody has answered it.
+    assert len(list((tmp_path / "work" / "study" / "proxies").iterdir())) == 2 * 39
