@@ -234,7 +234,8 @@ def test_where_a_clip_begins_anew_its_frames_do_too(proxies: dict[str, Any], ent
     for _ in range(4):
         tab.press(" ")
         tab.wait("!clock.playing && clock.wanted === null && !clock.chasing")
-        assert set(tab.page.evaluate("readBars(0.5)")) == {tab.ask("clock.frame")}
+        tab.page.wait_for_timeout(200)  # a busy machine presents the last frame a little after the pause
+        assert len(set(tab.page.evaluate("[...readBars(0.5), window.raterPage.page.stage.clock.frame]"))) == 1
         tab.press(" ")
         tab.wait("clock.playing && clock.watched.last")
     assert tab.ask("clock.watched.plays") < 10
