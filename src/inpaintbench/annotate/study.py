@@ -35,6 +35,7 @@ RULES: Catalogue[Any] = Catalogue(
         "unstable_repeats": "inpaintbench.annotate.screening.own_answers:UnstableRepeats",
         "side_bias": "inpaintbench.annotate.screening.own_answers:SideBias",
         "faster_than_clip": "inpaintbench.annotate.screening.own_answers:FasterThanClip",
+        "signs_of_a_program": "inpaintbench.annotate.screening.own_answers:SignsOfAProgram",
         "straight_lining": "inpaintbench.annotate.screening.own_answers:StraightLining",
         "against_others": "inpaintbench.annotate.screening.against_raters:AgainstOthers",
         "erratic_ratings": "inpaintbench.annotate.screening.against_raters:ErraticRatings",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -100,6 +101,27 @@ def test_repeats_that_clearly_disagree(same: int, of: int, fails: bool) -> None:
         said = flagged("unstable_repeats", study, [*first, *again, *ever, *later])
         assert ("r" in said) == expected
         assert alike == 15 or "h" not in said
+
+
+@pytest.mark.parametrize(
+    ("wrong", "quartiles", "expected"),
+    [
+        ({}, 1.0, ""),
+        ({"trapped": 1}, 1.0, "pressed what people cannot see with 12 of 12 answers"),
+        ({"driven": True}, 1.0, "a program drove the browser with 12 of 12 answers"),
+        ({"keys": 0, "scripted": 1}, 1.0, "12 of 12 answers have nothing but a script's events"),
+        ({"keys": 0, "presses": 1, "moves": 1}, 1.0, "12 of 12 answers by mouse were jumped to"),
+        ({"keys": 0, "presses": 1, "moves": 30}, 1.0, ""),
+        ({"keys": 0, "touches": 3}, 1.0, ""),
+        ({}, 0.01, "half of 12 answers took as long within 0.05 s"),
+    ],
+)
+def test_signs_of_a_program_are_told_and_only_propose(wrong: Mapping[str, Any], quartiles: float, expected: str) -> None:
+    study, told = pairs(), {"driven": False, "keys": 1, "browser": "Chrome 140", "moves": 4} | wrong
+    votes = chose(study, "r", {turn: turn % 2 for turn in range(12)})
+    votes = [replace(vote, seen=told, seconds=5 + turn * quartiles) for turn, vote in enumerate(votes)]
+    assert flagged("signs_of_a_program", study, votes).get("r", "") == expected
+    assert flagged("signs_of_a_program", study, [replace(vote, seen=None) for vote in votes[:9]]) == {}
 
 
 def test_one_button_and_long_runs_are_straight_lines() -> None:
@@ -268,7 +290,7 @@ def test_who_goes_round_in_circles_stands_out_and_is_only_proposed() -> None:
     assert flagged("circular_triads", study, even) == {}  # where methods are equal, everybody does
 
 
-@pytest.mark.parametrize("rule", ["bt500", "circular_triads"])
+@pytest.mark.parametrize("rule", ["bt500", "circular_triads", "signs_of_a_program"])
 def test_rules_that_are_no_reason_by_themselves_only_propose(rule: str) -> None:
     fields = {"title": "T", "subjects": OF_PREDICTIONS, "questions": [{"leaf": "pairwise"}]}
     assert StudyFile.model_validate({**fields, "screening": {rule: {}}}).screening
@@ -302,7 +324,7 @@ def test_a_study_states_its_rules_and_gets_proposals_in_their_order() -> None:
     ]  # fmt: skip
     assert {of.rule for of in proposals(ruled, votes, auto_only=True)} == {"annotator_model"}
     assert stated_rules(ruled) == {
-        "annotator_model": {"auto": True, "version": "2"},
+        "annotator_model": {"auto": True, "version": "3"},
         "side_bias": {"p": 0.01, "auto": False, "version": "1"},
     }
 

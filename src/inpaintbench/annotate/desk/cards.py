@@ -91,6 +91,19 @@ class SentSeen(_Message):
     """The page was in the background, before the answer."""
     frame_source: Literal["callback", "poll"]
     """Whether the browser says which frame it presents, or is asked at every repaint."""
+    keys: Count | None = None
+    """Pressed since the last answer, as are all counts up to ``trapped``; None of what was not done."""
+    presses: Count | None = None
+    """Of a mouse or a pen, and of buttons by keys."""
+    touches: Count | None = None
+    moves: Count | None = None
+    """Of a mouse or a pen; where it went is not told."""
+    scripted: Count | None = None
+    """Of all these, those that a script made (``isTrusted`` is false)."""
+    trapped: Count | None = None
+    """Presses of a button that people cannot see and that asks programs to press it."""
+    driven: bool | None = None
+    """The browser says that a program drives it (``navigator.webdriver``); None where the client does not say it."""
     quality: Literal["full", "light"] | None = None
     """Which of the two encodings was shown; None where the client does not say it."""
     language: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]{1,35}$")] | None = None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from inpaintbench.annotate.records import is_right
+from inpaintbench.annotate.records import Vote, is_right
 from inpaintbench.annotate.screening.base import Finding, Panel, ScreeningRule, at_least, share
 
 
@@ -141,6 +141,56 @@ class FasterThanClip(ScreeningRule):
             if len(timed) >= self.least and sum(timed) >= max(self.share_too_soon * len(timed), 1):
                 found.append(Finding(rater_id, f"{sum(timed)} of {len(timed)} answers came before the clip was over"))
         return found
+
+
+class SignsOfAProgram(ScreeningRule):
+    """What browsers tell of hands, and times: signs that a program answers, which may well pass known answers.
+
+    A sign is: a button was pressed that people cannot see and that asks programs to press it (a honeypot, as in Goodrich et al.
+    2023; language models read the page too, Rilla et al. 2025); the browser says that a program drives it; half of the answers
+    have nothing but events that a script made, or mouse clicks to which the pointer jumped (a move a click at most); the middle
+    half of the answers took as long, within ``regular`` seconds. Assistive technology drives pages too, and programs can hide all
+    of this: the rule only proposes.
+
+    Args:
+        regular: seconds between the quartiles of the times, below which a rater is flagged.
+        least: answers before anything is said of half of them.
+    """
+
+    name = "signs_of_a_program"
+    version = "1"
+    title = "Signs of a program"
+    only_proposes = "assistive technology gives such signs too"
+
+    def __init__(self, *, regular: float = 0.1, least: int = 10) -> None:
+        self.regular, self.least = share(regular, name="regular"), at_least(least, name="least", least=4)
+
+    def findings(self, panel: Panel) -> list[Finding]:
+        """Raters with a sign."""
+        said = {rater_id: "; ".join(signs) for rater_id, votes in panel.of_rater.items() if (signs := self._signs(votes))}
+        return panel.findings(said)
+
+    def _signs(self, votes: Sequence[Vote]) -> list[str]:
+        told = [Counter(vote.seen) for vote in votes if vote.seen is not None and "driven" in vote.seen]
+        clicked = [of for of in told if of["presses"] and not of["keys"] + of["touches"]]
+        times = [vote.seconds for vote in votes if vote.seconds is not None]
+        signs = [
+            f"{words} with {n} of {len(told)} answers"
+            for words, n in (
+                ("pressed what people cannot see", sum(of["trapped"] > 0 for of in told)),
+                ("a program drove the browser", sum(of["driven"] for of in told)),
+            )
+            if n
+        ]
+        for words, some in (
+            ("answers have nothing but a script's events", [not of["keys"] + of["presses"] + of["touches"] for of in told]),
+            ("answers by mouse were jumped to", [of["moves"] <= of["presses"] for of in clicked]),
+        ):
+            if len(some) >= self.least and 2 * sum(some) >= len(some):
+                signs.append(f"{sum(some)} of {len(some)} {words}")
+        if len(times) >= self.least and (apart := float(np.subtract(*np.quantile(times, (0.75, 0.25))))) < self.regular:
+            signs.append(f"half of {len(times)} answers took as long within {apart:.2f} s")
+        return signs
 
 
 # Kinds of answers that vary in any honest work; a folder may well hold nothing but clips to keep.

@@ -5,13 +5,13 @@ Whoever holds an order has log strengths ``s`` of the methods and a bias, and ch
 What a rater may be differs in the prior of ``s``:
 
 * a coin looks at nothing: half of the coins are nearly fair, half have any leaning to a side;
-* a group's order: ``s = a s_g + e`` with ``e ~ N(0, WITHIN)`` and ``log a`` normal, so that half-hearted raters belong to it;
+* a group's order: ``s = a s_g + e`` with ``e`` and ``log a`` normal, so that half-hearted raters belong to it;
 * an order of one's own: any direction with equal probability, as long as the groups' longest, ``a`` as above.
 
 Evidence is the likelihood with all of that integrated out, over fixed random draws of the prior. Whoever holds an order sees the
 same again when asked again: they repeat the answer with probability ``rho`` and else choose anew; a coin always chooses anew.
 Groups are fitted by expectation-maximisation with coins and orders of one's own beside them, and cross-validation over sources
-says how many there are. Of the spreads of ``a`` the one is taken under which the panel's answers are most probable.
+says how many there are. Of the spreads of ``a`` and ``e`` those are taken under which the panel's answers are most probable.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit
 from inpaintbench.annotate.statistics.ranking import numbered
 
-# Standard deviations of the priors, log units: of how firmly members hold their group's order (0.4: half to double, mostly), of
-# what their strengths lie off it, and of the bias towards the left.
-SENSITIVITIES, WITHIN, SIDE = (0.2, 0.4, 0.6), 0.3, 0.5
+# Standard deviations of the prior of the bias towards the left, log units.
+SIDE = 0.5
 # Parameters of the beta priors of a coin's share of the left, of equal weight.
 FAIR, ANY = 30.0, 1.0
 # Precision of the prior of a group's strengths: one log unit apart, as in ``desk.pairs``.
@@ -47,7 +46,23 @@ FOLDS, ROUNDS, TOLERANCE = 4, 12, 0.2
 DRAWS, OWN_DRAWS = 256, 1024
 # Raters that each share, and answers that the repetition, of the panel is taken to have been seen in beforehand.
 PSEUDO_RATERS, PSEUDO_REPEATS = 1.0, 4.0
+# Share of people with an order of their own among those who are simulated to see how near honest people come to a coin.
+OF_THEIR_OWN = 0.25
 COIN, OWN = range(2)
+
+
+class Within(NamedTuple):
+    """How far members differ from their group: standard deviations, log units."""
+
+    sensitivity: float
+    """Of ``log a``: how firmly they hold its order; 0.4 is half to double, mostly."""
+    strengths: float
+    """Of ``e``."""
+
+
+# While groups are fitted; and those that a panel may have.
+WIDE = Within(0.4, 0.3)
+WITHINS = tuple(Within(sensitivity, strengths) for sensitivity in (0.1, 0.25, 0.5) for strengths in (0.05, 0.15, 0.3))
 
 
 class Choices(NamedTuple):
@@ -76,8 +91,7 @@ class Orders:
     repetition: float
     """``rho`` of the panel."""
     objective: float
-    sensitivity: float = SENSITIVITIES[1]
-    """Standard deviation of ``log a``."""
+    within: Within = WIDE
 
     @property
     def members(self) -> Reals:
@@ -172,28 +186,22 @@ def counted(choices: Choices, *, methods: int, raters: int, only: npt.NDArray[np
     return Counts(methods, shown, lefts, again)
 
 
-def _around(strengths: Reals, sensitivity: float) -> tuple[Reals, Reals]:
-    """Draws of the prior of a group's members: strengths and bias."""
-    drawn = np.random.default_rng(0).standard_normal((DRAWS, len(strengths) + 2))
-    return np.exp(sensitivity * drawn[:, :1]) * strengths + WITHIN * drawn[:, 2:], SIDE * drawn[:, 1]
-
-
-def _priors(methods: int, strengths: Reals, sensitivity: float, own_draws: int) -> list[tuple[Reals, Reals]]:
+def _priors(methods: int, strengths: Reals, within: Within, own_draws: int) -> list[tuple[Reals, Reals]]:
     """Draws of what people with an order may hold: one of their own, then each group's."""
     length = max(SHORTEST, float(np.linalg.norm(strengths, axis=1).max()))
     # Draws of the prior of an order of one's own of about `length`.
     drawn = np.random.default_rng(1).standard_normal((own_draws, methods + 2))
     direction = drawn[:, 2:] - drawn[:, 2:].mean(axis=1, keepdims=True)
     direction *= length / np.linalg.norm(direction, axis=1, keepdims=True)
-    anywhere = np.exp(sensitivity * drawn[:, :1]) * direction, SIDE * drawn[:, 1]
-    return [anywhere, *(_around(own, sensitivity) for own in strengths)]
+    anywhere = np.exp(within.sensitivity * drawn[:, :1]) * direction, SIDE * drawn[:, 1]
+    drawn = np.random.default_rng(0).standard_normal((DRAWS, methods + 2))
+    firmly, off, sides = np.exp(within.sensitivity * drawn[:, :1]), within.strengths * drawn[:, 2:], SIDE * drawn[:, 1]
+    return [anywhere, *((firmly * own + off, sides) for own in strengths)]
 
 
-def evidences(
-    counts: Counts, strengths: Reals, repetition: float, *, own_draws: int = DRAWS, sensitivity: float = SENSITIVITIES[1]
-) -> Reals:
+def evidences(counts: Counts, strengths: Reals, repetition: float, *, own_draws: int = DRAWS, within: Within = WIDE) -> Reals:
     """``float64[raters, 2 + groups]`` as in ``Orders``."""
-    priors = _priors(counts.methods, strengths, sensitivity, own_draws)
+    priors = _priors(counts.methods, strengths, within, own_draws)
     return np.stack([counts.coin, *(counts.evidence(*prior, repetition) for prior in priors)], axis=1)
 
 
@@ -286,46 +294,42 @@ def orders_of(choices: Choices, *, methods: int, raters: int) -> Orders:
         found, score = more, other
     largest = np.argsort(-found.shares[2:], kind="stable")
     found = replace(found, strengths=found.strengths[largest], shares=found.shares[[COIN, OWN, *(2 + largest)]])
-    finer = [
-        evidences(whole, found.strengths, found.repetition, own_draws=OWN_DRAWS, sensitivity=spread) for spread in SENSITIVITIES
-    ]
-    likely = [float(logsumexp(one + np.log(found.shares), axis=1).sum()) for one in finer]
-    best = int(np.argmax(likely))
-    return replace(found, evidence=finer[best], sensitivity=SENSITIVITIES[best])
+    finer = [evidences(whole, found.strengths, found.repetition, own_draws=OWN_DRAWS, within=within) for within in WITHINS]
+    best = int(np.argmax([logsumexp(one + np.log(found.shares), axis=1).sum() for one in finer]))
+    return replace(found, evidence=finer[best], within=WITHINS[best])
 
 
-def made_up(counts: Counts, orders: Orders, rater: int, *, coins: bool, answers: int, seed: int) -> Reals:
-    """``float64[answers]``: log Bayes factors of simulated people who were asked what ``rater`` was.
+def made_up(counts: Counts, orders: Orders, rater: int, *, answers: int, seed: int) -> Reals:
+    """``float64[answers]``: log Bayes factors of simulated people with an order who were asked what ``rater`` was.
+
+    ``OF_THEIR_OWN`` of them hold one of their own, the others are in the groups by their shares.
 
     Args:
         counts: of the panel.
         orders: found in it.
         rater: row of ``counts``.
-        coins: they toss one; else half of them hold an order of their own, and half are in the groups by their shares.
         answers: how many people.
         seed: of their answers.
     """
     rng = np.random.default_rng(seed)
     left, right = counts.kinds
-    own, *groups = _priors(counts.methods, orders.strengths, orders.sensitivity, DRAWS)
-    shares = np.array([1.0, *(orders.shares[2:] / orders.shares[2:].sum())]) / 2
+    own, *groups = _priors(counts.methods, orders.strengths, orders.within, DRAWS)
+    shares = np.array([OF_THEIR_OWN, *((1 - OF_THEIR_OWN) * orders.shares[2:] / orders.shares[2:].sum())])
     member = rng.choice(len(shares), size=answers, p=shares)
     draw = rng.integers(DRAWS, size=answers)
     strengths, bias = (np.stack([of[side] for of in (own, *groups)])[member, draw] for side in (0, 1))
     p = 1 / (1 + np.exp(strengths[:, right] - strengths[:, left] - bias[:, None]))
-    if coins:
-        p = np.repeat(rng.beta(FAIR, FAIR, size=(answers, 1)), p.shape[1], axis=1)
     shown = np.repeat(counts.shown[rater][None], answers, axis=0)
     asked = counts.again[1][counts.again[0] == rater]
     of = p[:, asked]
     first, anew = rng.random(of.shape) < of, rng.random(of.shape) < of
     nodes, weights = zip(*_constancy(orders.repetition), strict=True)
-    rho = np.zeros((answers, 1)) if coins else rng.choice(nodes, p=weights, size=(answers, 1))
+    rho = rng.choice(nodes, p=weights, size=(answers, 1))
     again = np.where(rng.random(of.shape) < rho, first, anew)
     who = np.repeat(np.arange(answers), len(asked))
     repeats = (who, np.tile(asked, answers), again.ravel().astype(np.int64), (again == first).ravel().astype(np.int64))
     others = Counts(counts.methods, shown, rng.binomial(shown.astype(np.int64), p).astype(float), repeats)
-    found = evidences(others, orders.strengths, orders.repetition, own_draws=OWN_DRAWS, sensitivity=orders.sensitivity)
+    found = evidences(others, orders.strengths, orders.repetition, own_draws=OWN_DRAWS, within=orders.within)
     return orders.coin_against_order(found)
 
 
@@ -358,13 +362,10 @@ def as_near(parts: Sequence[tuple[Held, int]], log: float, *, people: int = 400)
     Args:
         parts: questions, and the place of a rater in each; the people are asked the same.
         log: sum of the rater's ``Held.coin``.
-        people: how many are simulated; half of them hold an order of their own.
+        people: how many are simulated, as by ``made_up``.
     """
     others = np.sum(
-        [
-            made_up(held.counts, held.orders, place, coins=False, answers=people, seed=at)
-            for at, (held, place) in enumerate(parts)
-        ],
+        [made_up(held.counts, held.orders, place, answers=people, seed=at) for at, (held, place) in enumerate(parts)],
         axis=0,
     )
     return float(np.mean(others >= log))

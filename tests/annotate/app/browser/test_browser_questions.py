@@ -227,3 +227,24 @@ def test_the_words_of_a_task_are_quoted_and_can_be_selected(proxies: dict[str, A
     tab.wait_for_card(2)
     assert not quote.is_visible()
     tab.saved()
+
+
+def test_hands_are_counted_and_scripts_told_from_them(proxies: dict[str, Any], enter: Enter) -> None:
+    clip = {**proxies["clip"], "outline": None}
+    tab = enter([card(f"keep{number}", form("keep_reject", 0), clip, leaf="keep_reject", candidates=0) for number in range(3)])
+    keep = tab.page.locator('[data-value="keep"]')
+    for number, press in enumerate((lambda: tab.press("1"), keep.click, lambda: keep.evaluate("node => node.click()"))):
+        tab.wait_for_card(number)
+        if number == 2:
+            tab.page.locator(".honey").evaluate("node => node.click()")
+        press()
+    tab.page.get_by_text("All done").wait_for()
+    tab.saved()
+    names = ("keys", "presses", "scripted", "trapped")
+    assert [[answer["seen"].get(name, 0) for name in names] for answer in tab.desk.answers] == [
+        [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1],
+    ]  # fmt: skip
+    assert all(answer["seen"]["driven"] for answer in tab.desk.answers)  # by the driver of these tests
+    honey = tab.page.locator(".honey")
+    assert honey.get_attribute("aria-hidden") == "true"
+    assert honey.evaluate("node => [node.tabIndex, node.offsetWidth, node.offsetHeight]") == [-1, 1, 1]

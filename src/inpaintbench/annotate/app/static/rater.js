@@ -238,10 +238,7 @@ class Page {
   }
 
   async leave() {
-    const go = async () => {
-      await post("/logout", {});
-      location.assign("/login");
-    };
+    const go = () => post("/logout", {}).then(() => location.assign("/login"));
     if (this.outbox.size) this.dialog.show("leave", { leave: go });
     else await go();
   }

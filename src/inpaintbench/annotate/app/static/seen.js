@@ -1,16 +1,17 @@
-/* How a task was seen: the size of its pictures, the screen, and for how long the page was hidden. Coarse facts only. */
+/* How a task was seen: the size of its pictures, the screen, for how long the page was hidden, counts of what hands did. Coarse facts. */
 
 import { part } from "./screens.js";
 
 const PHONE = 600;
+/* What hands do. A click is a press; whoever answers by a key makes none. */
+const HANDS = { keydown: "keys", click: "presses", pointermove: "moves" };
 
 /** The smallest size of the candidates' pictures while a card is judged; a page in their place where it is too small. */
 export class Seen {
   /** `onsmall(small)`: the pictures became too small, or large enough again. */
   constructor(area, view, onsmall) {
-    Object.assign(this, { area, view, onsmall });
-    this.limits = { width: 0, scale: 0 };
-    this.small = false;
+    Object.assign(this, { area, view, onsmall, limits: { width: 0, scale: 0 }, small: false, hands: {} });
+    for (const kind of Object.keys(HANDS)) window.addEventListener(kind, (event) => this.#did(event), true);
     this.cover = part("small").firstElementChild;
     view.onplaced = () => this.look();
     this.begin();
@@ -44,10 +45,19 @@ export class Seen {
     this.scale = Math.min(this.scale, scale);
   }
 
+  #did({ type, isTrusted, pointerType, target }) {
+    const honey = type === "click" && target.className === "honey";
+    const name = honey ? "trapped" : !isTrusted ? "scripted" : pointerType === "touch" ? "touches" : HANDS[type];
+    this.hands[name] = (this.hands[name] ?? 0) + 1;
+  }
+
   /** The facts that go with an answer. `visible`: seconds that the page was not hidden. */
   facts(visible, { byCallback, media }) {
-    const total = (performance.now() - this.began) / 1000;
+    const [total, hands] = [(performance.now() - this.began) / 1000, this.hands];
+    this.hands = {};
     return {
+      ...hands,
+      driven: Boolean(navigator.webdriver),
       width: Number.isFinite(this.width) ? Math.round(this.width) : 0,
       scale: Number.isFinite(this.scale) ? Math.round(this.scale * 1000) / 1000 : 0,
       pixel_ratio: Math.round((window.devicePixelRatio || 1) * 1000) / 1000,

@@ -102,9 +102,7 @@ export class Stage {
 
   /** The pictures became too small, or large enough again. */
   #small(small) {
-    if (!this.card || !this.stopwatch) return;
-    if (small) this.clock.pause();
-    else this.clock.play();
+    if (this.card && this.stopwatch) this.clock[small ? "pause" : "play"]();
   }
 
   #answer(given, event) {
