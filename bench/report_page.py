@@ -17,9 +17,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.eval.report.hand_made import FlatMedia, dataset, scores
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 QUANTITIES = [(metric, region) for metric in ("psnr", "ssim", "lpips", "mse") for region in ("hole", "frame")]
 ITEMS_A_SOURCE = 4
 

@@ -23,13 +23,14 @@ import pyarrow as pa
 from playwright.sync_api import sync_playwright
 
 from inpaintbench import manifest
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.files import file_sha256
 from inpaintbench.tables import schema_of
 from inpaintbench.types import Dataset, Prediction, Score, Slice
 from inpaintbench.workbench.server import Server
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 METHODS = [f"method_{place}" for place in range(8)]
 QUANTITIES = [("psnr", "hole"), ("ssim", "hole"), ("mse", "hole")]
 NUMBERS = 8

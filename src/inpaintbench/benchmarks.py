@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from inpaintbench.catalogue import Catalogue, attribute_at, joined
+from inpaintbench.catalogue import Catalogue, attribute_at, joined, tables_at
 from inpaintbench.types import Dataset
 
 
@@ -64,8 +64,22 @@ class Benchmark:
 
 # The recipes lie above this module, so they are named by their address, as leaves are.
 BENCHMARKS: Catalogue[Benchmark] = Catalogue(
-    "benchmark", {name: f"inpaintbench.recipes.about:{name.upper()}" for name in attribute_at("inpaintbench.recipes:NAMES")}
+    "benchmark",
+    dict.fromkeys(attribute_at("inpaintbench.recipes:NAMES"), "inpaintbench.recipes:about.toml"),
+    reads="inpaintbench.benchmarks:benchmarks_in",
 )
+
+
+@lru_cache
+def benchmarks_in(address: str) -> dict[str, Benchmark]:
+    """Name -> what the file ``package:FILE.toml`` says of a recipe's benchmarks, whose ``paper`` is the key of one in it."""
+    from pydantic import TypeAdapter  # which most commands do without
+
+    tables = tables_at(address)
+    for stated in tables["benchmarks"].values():
+        if key := stated.get("paper"):
+            stated["paper"] = {"key": key, **tables["papers"][key]}
+    return TypeAdapter(dict[str, Benchmark]).validate_python(tables["benchmarks"])
 
 
 def benchmark_of(dataset: Dataset) -> Benchmark:
@@ -90,4 +104,5 @@ class Drawn:
 def drawn_footage() -> dict[str, Drawn]:
     """Source leaf -> what is said of its footage, of those that draw it."""
     people = Drawn("every picture is drawn from a number of its own; 1 pair of 31,375 looks alike by chance")
-    return {name: attribute_at(address) for name, address in joined("drawn footage").items()} | {"drawn_people": people}
+    of_wings = {name: Drawn(**tables_at(address)["drawn"][name]) for name, address in joined("drawn footage").items()}
+    return of_wings | {"drawn_people": people}

@@ -11,10 +11,12 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -76,10 +78,12 @@ class Catalogue(Generic[T_co]):
         kind: in words, for errors.
         leaves: name -> ``module:Class``.
         base: ``module:Class`` of the kind's base class, from which a leaf that does not inherit gets what it leaves out.
+        reads: ``module:NAME`` of what makes name -> leaf of a file, of a kind whose leaves are data: their address is
+            ``package:FILE.toml``.
     """
 
-    def __init__(self, kind: str, leaves: Mapping[str, str], *, base: str | None = None) -> None:
-        self.kind, self.base = kind, base
+    def __init__(self, kind: str, leaves: Mapping[str, str], *, base: str | None = None, reads: str | None = None) -> None:
+        self.kind, self.base, self.reads = kind, base, reads
         self._own = dict(leaves)
         self._addresses: dict[str, str] | None = None
         self._admitted: dict[str, Any] = {}
@@ -115,6 +119,8 @@ class Catalogue(Generic[T_co]):
         addresses = self._known()
         if name not in addresses:
             raise UnknownNameError(unknown_name(self.kind, name, addresses))
+        if self.reads and addresses[name].endswith(".toml"):
+            return attribute_at(self.reads)(addresses[name])[name]  # type: ignore[no-any-return]
         leaf = attribute_at(addresses[name])
         return self.admit(leaf) if self.base and isinstance(leaf, type) else leaf
 
@@ -142,6 +148,12 @@ def attribute_at(address: str) -> Any:
     """Return what ``module:NAME`` names, imported."""
     module, _, attribute = address.partition(":")
     return getattr(importlib.import_module(module), attribute)
+
+
+def tables_at(address: str) -> dict[str, Any]:
+    """Return the tables of a file that lies in a package, which ``package:FILE.toml`` names."""
+    package, _, file = address.partition(":")
+    return tomllib.loads(files(package).joinpath(file).read_text(encoding="utf-8"))
 
 
 def known_name(kind: str, name: str, known: Iterable[str]) -> str:

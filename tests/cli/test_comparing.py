@@ -28,9 +28,8 @@ from inpaintbench.cli import reporting as comparing
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import MOST_ROWS, compare_command, telling
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols import usual as usual_protocol
-from inpaintbench.eval.protocols.devil import CORRECTED
-from inpaintbench.eval.protocols.published import LEGACY as BY_FRAMES
 from inpaintbench.eval.report.two_methods import Difference
 from inpaintbench.eval.scoring import run_folder as run_state
 from inpaintbench.eval.scoring.run_folder import NOT_RUN
@@ -39,6 +38,8 @@ from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score, SliceScore
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
+BY_FRAMES = PROTOCOLS.get("e2fgvi-legacy")
 app = typer.Typer()
 app.command()(expanded(compare_command))
 SOURCES = "abcdefgh"

@@ -18,12 +18,13 @@ from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.cli.table import diagnose_command
 from inpaintbench.errors import UsageError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 app = typer.Typer()
 app.command()(expanded(diagnose_command))
 

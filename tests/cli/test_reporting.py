@@ -25,7 +25,7 @@ from inpaintbench.cli.options import expanded
 from inpaintbench.cli.reporting import analysis
 from inpaintbench.cli.table import export, figure, table
 from inpaintbench.errors import InputError, UsageError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.run_folder import NOT_RUN, remember_scored
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.files import file_sha256
@@ -33,6 +33,7 @@ from inpaintbench.steps import score_step
 from inpaintbench.types import Prediction, Score
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 app = typer.Typer()
 app.command()(expanded(analysis))
 

@@ -18,8 +18,8 @@ from tests.docs.pages import ROOT, Block, blocks_of, check_shown, words_of
 
 PAGE = "docs/how-to/add_a_metric.md"
 METRIC = "src/inpaintbench/eval/metrics/worst_frame.py"
-LINES = "py"
-"""Language of the blocks that are lines for a file that is there."""
+LINES = {"py": '        "mse": ', "toml": '"devil/corrected".metrics]'}
+"""Language of the blocks that are lines for a file that is there -> what stands last before the "mse" below which they go."""
 INSTALL = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--target", "site")
 
 
@@ -41,8 +41,8 @@ def test_in_the_repository_the_printed_lines_lead_to_a_number_and_are_clean(plac
     (place / "docs").mkdir()
     inside, _ = _parts()
     for block in inside:
-        if block.language == LINES:
-            _insert(place / block.title, block.text)
+        if block.language in LINES:
+            _insert(place / block.title, block.text, behind=LINES[block.language])
         elif block.title:
             (place / block.title).parent.mkdir(parents=True, exist_ok=True)
             (place / block.title).write_text(block.text)
@@ -52,7 +52,7 @@ def test_in_the_repository_the_printed_lines_lead_to_a_number_and_are_clean(plac
     changed = [block.title for block in inside if block.title]
     assert len(changed) == 4
     for check in (["check"], ["format", "--check"]):
-        _process([sys.executable, "-m", "ruff", *check, *changed], place)
+        _process([sys.executable, "-m", "ruff", *check, *(name for name in changed if name.endswith(".py"))], place)
 
 
 @pytest.mark.long
@@ -81,11 +81,12 @@ def _commands(blocks: list[Block]) -> Iterator[str]:
     return (command for block in blocks for command in block.commands())
 
 
-def _insert(path: Path, lines: str) -> None:
-    """Below the last "mse" of a file, as deep as that."""
+def _insert(path: Path, lines: str, *, behind: str) -> None:
+    """Below the first "mse" from ``behind`` on, as deep as that."""
     text = path.read_text()
-    below = text.index("\n", text.rindex('        "mse": ')) + 1
-    path.write_text(f"{text[:below]}        {lines}{text[below:]}")
+    at = text.index("mse", text.rindex(behind))
+    deep, below = text[text.rindex("\n", 0, at) + 1 : at].replace('"', ""), text.index("\n", at) + 1
+    path.write_text(f"{text[:below]}{deep}{lines}{text[below:]}")
 
 
 def _follow(blocks: list[Block], place: Path, environment: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from inpaintbench import manifest
 from inpaintbench.errors import InputError
 from inpaintbench.eval.comparing.looked_at import looked_at
 from inpaintbench.eval.diagnosis import diagnose
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Score
@@ -22,6 +22,7 @@ from inpaintbench.workbench.finding import opened
 from inpaintbench.workbench.server import Bench
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 QUERY = {"runs": ["0/run"]}
 METHODS = ["navier_stokes", "telea"]
 

@@ -17,13 +17,15 @@ from tests.workbench.test_server import asked
 
 from inpaintbench import frozen
 from inpaintbench.errors import VerifyError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
 from inpaintbench.files import file_sha256
 from inpaintbench.types import Score
 from inpaintbench.workbench.finding import Folders
 from inpaintbench.workbench.server import Server
 from inpaintbench.workspace import Workspace
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 # What a name would leave behind that was taken for markup or for a script.
 TRACES = """() => [document.title.includes('broken'), window.broken === undefined ? '' : 'ran',

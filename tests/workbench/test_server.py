@@ -23,7 +23,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scor
 from inpaintbench import video
 from inpaintbench.curation.sheets import import_labels
 from inpaintbench.errors import InputError, VerifyError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.scoring.predict import LOGS
 from inpaintbench.pages.colours import method_styles
@@ -37,6 +37,8 @@ from inpaintbench.workbench.joining import Joined
 from inpaintbench.workbench.notes import FILE
 from inpaintbench.workbench.server import Bench, Server, opening
 from inpaintbench.workspace import Workspace
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 def asked(server: Server, path: str, body: object = None, **heads: str) -> tuple[int, bytes, dict[str, str]]:

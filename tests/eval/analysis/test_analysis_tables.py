@@ -29,11 +29,13 @@ from inpaintbench.eval.analysis.means import (
     table_2,
 )
 from inpaintbench.eval.analysis.write import PAGE, ranked_rows, write_analysis
-from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.quantity import Quantity, usual_quantities
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.chart import scale
 
+AS_PUBLISHED = PROTOCOLS.get("devil/as-published")
+CORRECTED = PROTOCOLS.get("devil/corrected")
 FEW = too_few(2)
 ERROR = Measure("error", "Error", "", 2, higher_is_better=False)
 QUALITY = Measure("quality", "Quality", "dB", 1, higher_is_better=True)

@@ -15,13 +15,14 @@ from tests.eval.report.hand_made import FlatMedia, dataset, score
 import inpaintbench
 from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.slice_tables import rank_tables, ranks_lead
 from inpaintbench.eval.report.two_methods import compare, csv_bytes, markdown, text_rows
 from inpaintbench.eval.report.write import write_report
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score, Slice
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 METHODS = {"good": 30.0, "fair": 25.0, "bad": 20.0}
 WORDS = "5 sources: an interval, rank or lead needs at least 6"
 

@@ -11,10 +11,12 @@ from tests.eval.report.hand_made import dataset, score, scores
 
 from inpaintbench.eval.comparing.looked_at import Effect, effects_of, looked_at
 from inpaintbench.eval.comparing.simultaneous import FIRST_SHARE
-from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 
+AS_PUBLISHED = PROTOCOLS.get("devil/as-published")
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR, SSIM = Quantity("psnr", "hole"), Quantity("ssim", "hole")
 LOW, HIGH = [f"{letter}{at}" for letter in "abcdefg" for at in (1, 2)], [f"{letter}1" for letter in "ghijklm"]
 SLICES = {"x-low": LOW, "x-high": [*HIGH, "a3"], "few": LOW[:4]}

@@ -20,8 +20,8 @@ from inpaintbench.eval.analysis.means import means_of, over_methods
 from inpaintbench.eval.analysis.means import places as places_of_analysis
 from inpaintbench.eval.analysis.write import difficulty_figure
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.report.findings import SENSITIVITY, findings
 from inpaintbench.eval.report.slice_tables import rank_tables
 from inpaintbench.eval.report.tables import score_table
@@ -33,6 +33,7 @@ from inpaintbench.eval.results.slices import pair_slices
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Slice, SliceScore
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR, KID = Quantity("psnr", "hole"), Quantity("kid", "frame")
 LETTERS = "abcdefghijkl"
 LOW, HIGH = ([f"{letter}{place}" for letter in LETTERS] for place in (1, 2))

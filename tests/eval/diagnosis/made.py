@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from tests.eval.report.hand_made import dataset, scores
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Plain
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 CAMERA, SIZE, POSE = "camera_motion_per_frame", "hole.hole_fraction", "hole.pose_change"
 AXES = [
     {"name": "size", "levels": ["low", "high"], "property": "size of the hole", "truth": "the clip"},

@@ -24,12 +24,13 @@ from tests.eval.diagnosis.made import (
 
 from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis import EFFECT_COLUMNS, diagnose, effect_rows, effects_csv, plain
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.two_methods import compare, markdown
 from inpaintbench.eval.results.quantity import Quantity
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "hole")
 Key = tuple[str, str, str, str]
 

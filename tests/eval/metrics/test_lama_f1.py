@@ -9,9 +9,10 @@ from inpaintbench.compute import Compute, Shared
 from inpaintbench.eval.metrics.base import Features, Measurement
 from inpaintbench.eval.metrics.inception import Fid, LamaF1
 from inpaintbench.eval.metrics.lpips import Lpips
-from inpaintbench.eval.protocols.published import LAMA
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.view import ItemView
 
+LAMA = PROTOCOLS.get("lama")
 SHARED: dict[str, Any] = {"regions": ("frame", "hole"), "band_radius_pixels": 2}
 
 

@@ -13,12 +13,13 @@ from tests.eval.report.hand_made import FINGERPRINT, FlatMedia, scores
 
 from inpaintbench.eval.paper.tables import Asked, Cost, default_quantities
 from inpaintbench.eval.paper.write import Source, write_paper
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.scoring.effort import Effort
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.types import Dataset, Score, SliceScore
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 METHODS = ("telea", "temporal_median", "affine_propagation", "my_method")
 FLOOR = "blank"
 METRICS = ("psnr", "ssim", "mse", "lpips", "fid")

@@ -12,11 +12,13 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.published import LAMA, LEGACY
 from inpaintbench.eval.scoring.parts import ALL_ITEMS
 from inpaintbench.eval.scoring.score import Predicted, compare_sets, score
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.workspace import Workspace
+
+LAMA = PROTOCOLS.get("lama")
+LEGACY = PROTOCOLS.get("e2fgvi-legacy")
 
 
 @pytest.fixture(autouse=True)

@@ -16,8 +16,8 @@ from skimage.metrics import structural_similarity
 from inpaintbench import video
 from inpaintbench.errors import MediaError
 from inpaintbench.eval.adapters.fitting import measured_view
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.published import LEGACY
 from inpaintbench.eval.scoring.score import Predicted, score
 from inpaintbench.eval.values.statistics import summarise
 from inpaintbench.executors.local import LocalExecutor
@@ -27,6 +27,7 @@ from inpaintbench.video import bicubic, nearest
 from inpaintbench.view import ItemView
 from inpaintbench.workspace import Workspace
 
+LEGACY = PROTOCOLS.get("e2fgvi-legacy")
 SMALL = (40, 30)
 
 

@@ -12,10 +12,12 @@ from inpaintbench.eval.adapters.fitting import measured_view
 from inpaintbench.eval.metrics.warp_error import WarpError
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.published import E2FGVI, LEGACY, PROPAINTER
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
+E2FGVI = PROTOCOLS.get("e2fgvi")
+LEGACY = PROTOCOLS.get("e2fgvi-legacy")
+PROPAINTER = PROTOCOLS.get("propainter")
 Y, X = np.mgrid[:240, :432]
 TRUTH = np.stack(
     [np.rint(127.5 + 100 * np.sin(2 * np.pi * X / 48)), np.rint(127.5 + 100 * np.cos(2 * np.pi * Y / 37)), (X + Y) % 256], axis=2

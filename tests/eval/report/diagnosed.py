@@ -14,11 +14,12 @@ from tests.eval.report.hand_made import dataset, scores
 from inpaintbench.eval.comparing.factors import Factor
 from inpaintbench.eval.comparing.looked_at import Effect
 from inpaintbench.eval.diagnosis import Curve, Diagnosis, Explained, Together, Unexplained
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR, MSE = Quantity("psnr", "hole"), Quantity("mse", "hole")
 AXES = (
     {"name": "size", "levels": ["low", "high"], "property": "size of the hole", "truth": "the clip"},

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import mean_of_decibels
-from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.types import Dataset, Frames, Hole, Score, Slice
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 FINGERPRINT = CORRECTED.fingerprint
 COUNTING = CORRECTED.model_copy(update={"metrics": {**CORRECTED.metrics, "psnr": mean_of_decibels("count")}})
 """Leaves infinite values out of means, as some published protocols do."""

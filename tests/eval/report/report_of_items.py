@@ -9,11 +9,12 @@ from pathlib import Path
 
 from tests.eval.report.hand_made import FlatMedia, dataset, scores
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset, Score
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 FRAMES = 12
 SOURCES = "abcdefghijkl"
 ITEMS = [f"{source}{number}" for source in SOURCES for number in (1, 2, 3)]

@@ -9,11 +9,13 @@ import pytest
 from tests.eval.report.hand_made import copied, copied_slices, dataset
 
 from inpaintbench.eval.metrics import METRICS
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.protocols.base import Protocol
-from inpaintbench.eval.protocols.devil import CORRECTED
 from inpaintbench.eval.results.quantity import metric_leaf
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Score, SliceScore
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 class Learned:

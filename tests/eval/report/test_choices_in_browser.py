@@ -14,11 +14,12 @@ from playwright.sync_api import expect
 from tests.eval.report.hand_made import dataset, scores
 from tests.eval.report.report_of_items import ITEMS, METHODS, SLICES, make_report
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.results.tables import Results
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 LONG, SECOND, THIRD = METHODS
 PLOTS = ("difficulty", "sensitivity", "scatter")
 

@@ -15,7 +15,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.diagnosis import Diagnosis, diagnose
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import effects, figures, page
 from inpaintbench.eval.report.figures import paper_figure, versus_figure
 from inpaintbench.eval.report.gallery import Choice
@@ -25,6 +25,8 @@ from inpaintbench.pages import method_styles
 from inpaintbench.pages.panels import plain
 from inpaintbench.pages.plots import specification
 from inpaintbench.pages.tables import comma_separated, latex
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ from tests.eval.report.diagnosed import METHODS, decibels_of, paired_dataset
 from tests.eval.report.hand_made import dataset, scores
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.findings import TOO_FEW, Finding, findings
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.panels import plain
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
 LOW, HIGH = [f"{letter}1" for letter in "abcdef"], [f"{letter}1" for letter in "ghijkl"]

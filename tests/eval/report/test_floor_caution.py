@@ -8,12 +8,13 @@ import pytest
 from tests.eval.report.hand_made import dataset, scores
 
 from inpaintbench.eval.analysis.means import means_of
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.write import report_json
 from inpaintbench.eval.results.cautions import LEAST_EFFECT, cautions, floor_sentences, untold
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 ITEMS = [f"{source}{take}" for source in "abcdefg" for take in (1, 2)]
 FLOOR = {item: 10.0 + place for place, item in enumerate(ITEMS)}
 SPREAD = 4.183300132670378  # standard deviation of 14 whole numbers in a row

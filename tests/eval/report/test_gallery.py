@@ -9,13 +9,14 @@ from tests.eval.report.hand_made import FRAMES, HEIGHT, SLICES, VALUES, WIDTH, F
 
 from inpaintbench import video
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.gallery import Choice, Exhibit, Media, choose_items, frame_errors, make_exhibits
 from inpaintbench.eval.report.media import PROXY_BYTES, TILE_WIDTH, make_layout
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Frames, Hole
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "hole")
 
 

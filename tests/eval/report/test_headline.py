@@ -12,13 +12,14 @@ from tests.eval.report.hand_made import FlatMedia, dataset, read_bars, scores
 from tests.eval.report.test_player import Tab
 
 from inpaintbench import video
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.report.effects import headline
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.pages.panels import plain
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 LOW, HIGH = [f"{letter}1" for letter in "abcdef"], [f"{letter}1" for letter in "ghijkl"]
 SLICES = {"camera_motion-low": LOW, "camera_motion-high": HIGH}
 # Means 35.3 and 20.3; nearest to them are c1, whose 36 is nearer than 34, and j1.

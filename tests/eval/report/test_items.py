@@ -19,7 +19,7 @@ from tests.eval.report.report_of_items import ITEMS, METHODS, psnr
 
 from inpaintbench import manifest
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import gallery, write_report
 from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import (
@@ -41,6 +41,7 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Dataset
 from inpaintbench.view import ItemView
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR, SSIM = Quantity("psnr", "hole"), Quantity("ssim", "hole")
 
 

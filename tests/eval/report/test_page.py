@@ -28,7 +28,7 @@ from tests.eval.report.set_metrics import learned_metrics, protocol, rows
 from whole_frames import AS_PUBLISHED as AS_PUBLISHED_WHOLE
 
 from inpaintbench.eval.metrics.base import INAPPLICABLE
-from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import notes
 from inpaintbench.eval.report.figures import paper_figure
 from inpaintbench.eval.report.findings import findings
@@ -56,6 +56,8 @@ from inpaintbench.pages.plots import specification
 from inpaintbench.pages.words import method_class, signed_percent
 from inpaintbench.types import Score, Slice, content_id
 
+AS_PUBLISHED = PROTOCOLS.get("devil/as-published")
+CORRECTED = PROTOCOLS.get("devil/corrected")
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
 NASTY = '<script>alert("x")</script>&'

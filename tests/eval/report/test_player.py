@@ -22,9 +22,10 @@ from tests.eval.report.hand_made import (
 from tests.eval.report.set_metrics import features, learned_metrics, protocol, rows, set_score
 
 from inpaintbench import video
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles, write_report
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 __all__ = ["learned_metrics"]
 SHOWN = ".gallery .pane canvas:visible"
 ROOM = ".gallery .comparison"

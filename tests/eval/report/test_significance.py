@@ -8,7 +8,7 @@ from tests.eval.report.hand_made import SLICES, VALUES, dataset, score, scores
 from tests.eval.report.reading import cell
 from tests.eval.report.set_metrics import learned_metrics, results_with_sets
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.findings import Leads, leads
 from inpaintbench.eval.report.page import parts_of, render
 from inpaintbench.eval.report.write import report_json
@@ -17,6 +17,7 @@ from inpaintbench.eval.results.tables import Results
 from inpaintbench.eval.values.permutation import paired
 from inpaintbench.pages import Cell
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 __all__ = ["learned_metrics"]
 PSNR = Quantity("psnr", "hole")
 

@@ -13,9 +13,11 @@ import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, copied_slices, copied_values, dataset, scores
 
 from inpaintbench.errors import InputError, WorkspaceError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.scoring.effort import Effort, ItemEffort
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 def write(folder: Path, *, values: Any = VALUES, slices: Any = SLICES, **changes: Any) -> ReportFiles:

@@ -13,10 +13,11 @@ from huggingface_hub import parse_eval_result_entries
 from tests.eval.report.hand_made import COUNTING, SLICES, copied_slices, copied_values, dataset, scores
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.result_files import eval_yaml, every_eval_ever, lacks, results_yaml, tasks_of
 from inpaintbench.eval.results.tables import Results
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 VALUES = {"good": {"a1": 28.0, "b1": 32.0, "a2": 18.0, "c1": 22.0}, "bad": {"a1": 10.0, "b1": 10.0, "a2": 10.0, "c1": 20.0}}
 
 

@@ -16,7 +16,7 @@ from inpaintbench.eval.analysis.means import means_of
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.comparing.looked_at import effects_of
 from inpaintbench.eval.comparing.ranking import RunStandings, ranked_quantities
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import write_report
 from inpaintbench.eval.report.tables import score_table
 from inpaintbench.eval.results.cautions import exposure_sentences, shown_to
@@ -27,6 +27,7 @@ from inpaintbench.frozen import SHOWN
 from inpaintbench.pages.tables import comma_separated, latex
 from inpaintbench.types import Dataset
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "hole")
 SHARES = {"a1": 0.9, "b1": 0.05, "a2": 0.0, "c1": 0.5}
 LEVELS = {"good": 30.0, "bad": 20.0, "odd": 25.0}

@@ -18,13 +18,15 @@ from tests.eval.report.hand_made import (
 )
 
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols.devil import AS_PUBLISHED, CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import notes
 from inpaintbench.eval.results.quantity import Quantity
 from inpaintbench.eval.results.slices import group_slices, in_reading_order, pair_slices, split_level
 from inpaintbench.eval.results.tables import Results
 from inpaintbench.types import Slice
 
+AS_PUBLISHED = PROTOCOLS.get("devil/as-published")
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "hole")
 
 

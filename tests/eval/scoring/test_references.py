@@ -14,7 +14,7 @@ from tests.eval.report.hand_made import FlatMedia, dataset, score
 from inpaintbench.eval.analysis.means import means_of, over_methods, places
 from inpaintbench.eval.analysis.write import write_analysis
 from inpaintbench.eval.methods import METHODS
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.findings import leads_of
 from inpaintbench.eval.report.gallery import add_standouts, choose_items
 from inpaintbench.eval.report.plots import difficulty_rows, sensitivity_rows
@@ -26,6 +26,7 @@ from inpaintbench.eval.scoring.run_folder import REFERENCE, references_in, remem
 from inpaintbench.types import Dataset, Score
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "frame")
 LETTERS = "abcdefgh"
 SLICES = {f"x-{level}": [f"{letter}{place}" for letter in LETTERS] for place, level in enumerate(("low", "high"), 1)}

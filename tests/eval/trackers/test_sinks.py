@@ -13,10 +13,12 @@ from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scor
 
 from inpaintbench.errors import InputError, MissingExtraError, UnknownNameError
 from inpaintbench.eval import trackers as sinks
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report import ReportFiles, write_report
 from inpaintbench.eval.trackers import Record, records, sink
 from inpaintbench.types import Dataset
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 def given(**facts: object) -> Dataset:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.eval.report.hand_made import SLICES, VALUES, dataset, scores
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.page import parts_of
 from inpaintbench.eval.results.cautions import judge_sentences
 from inpaintbench.eval.results.quantity import Quantity
@@ -18,6 +18,7 @@ from inpaintbench.wings.align.align import align
 from inpaintbench.wings.align.page import write_alignment
 from inpaintbench.wings.align.reading import Answers, Ballot, measured_of
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 PSNR = Quantity("psnr", "hole")
 
 

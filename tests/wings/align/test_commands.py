@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.run_folder import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
@@ -25,6 +25,7 @@ from inpaintbench.types import Score
 from inpaintbench.wings.align.commands import align_command
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("devil/corrected")
 app = typer.Typer()
 app.command()(expanded(align_command))
 ITEMS, METHODS = [f"film{n}" for n in range(12)], ("a", "b", "c")

@@ -16,16 +16,17 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.run_folder import REFERENCE, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.steps import score_step
 from inpaintbench.types import Score
 from inpaintbench.wings.chalearn.commands import rank
-from inpaintbench.wings.chalearn.protocols import DECAPTION_AS_PUBLISHED as DECAPTION
-from inpaintbench.wings.chalearn.protocols import FINGERPRINT_CORRECTED as CORRECTED
-from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED as LEAVES_OUT
 from inpaintbench.workspace import Workspace
 
+DECAPTION = PROTOCOLS.get("decaption/as-published")
+CORRECTED = PROTOCOLS.get("fingerprint/corrected")
+LEAVES_OUT = PROTOCOLS.get("reinpaint/as-published")
 app = typer.Typer()
 app.command()(expanded(rank))
 VALUES = {

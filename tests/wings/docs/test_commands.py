@@ -30,6 +30,7 @@ from tests.docs.worlds import World
 from tests.wings.docs.worlds_of_pages import DONE_BY_HAND, OF_PAGE
 
 from inpaintbench.cli import app
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.export import second_decoder
 
 NOT_RUN = tomllib.loads((ROOT / "tests" / "docs" / "not_run.toml").read_text())["command"]
@@ -123,7 +124,8 @@ def test_every_command_of_the_page_runs(page: str, place: Path, shared: Path, mo
             told = "".join(_run(page, command, world, monkeypatch) for command in commands)
         elif block.language == CLAIM:
             said = " ".join(re.sub(r"<!--.*?-->", "", PAGES[page].read_text(), flags=re.DOTALL).split())
-            known = {"printed": told, "page": said, "bench": BENCH, "rows": _rows, "module": import_module, "ROOT": ROOT}
+            known = {"printed": told, "page": said, "bench": BENCH, "rows": _rows, "ROOT": ROOT}
+            known |= {"module": import_module, "protocol": PROTOCOLS.get}
             assert eval(block.text, known), f"{page} says what is not so: {block.text}\n{told}"
         elif block.language == "text" and told:
             check_shown(block, told)

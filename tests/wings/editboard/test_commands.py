@@ -19,15 +19,16 @@ from typer.testing import CliRunner
 from inpaintbench import frozen
 from inpaintbench.cli.options import expanded
 from inpaintbench.errors import InputError, UnknownNameError
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.run_folder import BETWEEN, remember
 from inpaintbench.files import file_sha256
 from inpaintbench.models import weights
 from inpaintbench.steps import score_step
 from inpaintbench.types import EDIT_TASKS, Score
 from inpaintbench.wings.editboard.commands import editboard, transcript
-from inpaintbench.wings.editboard.protocol import CORRECTED
 from inpaintbench.workspace import Workspace
 
+CORRECTED = PROTOCOLS.get("editboard/corrected")
 app = typer.Typer()
 app.command("editboard")(expanded(editboard))
 app.command("transcript")(expanded(transcript))

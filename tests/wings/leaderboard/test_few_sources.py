@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from tests.eval.comparing.test_few_sources import METHODS, WORDS, read_csv, told, world
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.contents import Card, Header
 from inpaintbench.wings.leaderboard.write import write_site
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 def board_of(sources: int) -> Board:

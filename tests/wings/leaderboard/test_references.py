@@ -7,12 +7,14 @@ from pathlib import Path
 
 from tests.eval.scoring.test_references import PSNR, read_csv, world
 
-from inpaintbench.eval.protocols.devil import CORRECTED
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.types import Score
 from inpaintbench.wings.leaderboard.board import Board, Entry
 from inpaintbench.wings.leaderboard.checking import Submission
 from inpaintbench.wings.leaderboard.contents import Card, Header, header_bytes, read_header
 from inpaintbench.wings.leaderboard.write import write_site
+
+CORRECTED = PROTOCOLS.get("devil/corrected")
 
 
 def entry(method: str, rows: list[Score]) -> Entry:

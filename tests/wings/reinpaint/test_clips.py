@@ -12,14 +12,16 @@ from footage import write_sources
 
 from inpaintbench import frozen
 from inpaintbench.eval.metrics.psnr import decibels
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.recipes.stages import SourceSpec
-from inpaintbench.wings.reinpaint.protocol import CORRECTED
 from inpaintbench.wings.reinpaint.recipe import ReinpaintRecipe
 from inpaintbench.wings.reinpaint.setting import Patches, patch_mask, second_hole, setting_of
 from inpaintbench.wings.reinpaint.step import inpaint_again_all, natural
 from inpaintbench.workspace import Workspace
+
+CORRECTED = PROTOCOLS.get("reinpaint/corrected")
 
 
 def test_d_of_a_clip_pools_the_errors_of_its_frames_under_patch_tubes(tmp_path: Path) -> None:

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from tests.eval.report.hand_made import dataset
 
+from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.eval.values.permutation import BOLD
 from inpaintbench.types import Score
 from inpaintbench.wings.reinpaint.grid import grid_of, write_grid
-from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED
 from inpaintbench.wings.reinpaint.rows import summary
 from inpaintbench.wings.reinpaint.setting import Patches, setting_of
 from inpaintbench.wings.reinpaint.step import First
 
+AS_PUBLISHED = PROTOCOLS.get("reinpaint/as-published")
 VALUES = {"exact": {"a1": math.inf, "b1": 30.0}, "spoilt": {"a1": 40.0, "b1": 30.0}}
 
 

@@ -22,12 +22,13 @@ from inpaintbench.executors.local import LocalExecutor
 from inpaintbench.types import Score
 from inpaintbench.view import composite
 from inpaintbench.wings.reinpaint.engine import FILLS
-from inpaintbench.wings.reinpaint.protocol import AS_PUBLISHED, CORRECTED
 from inpaintbench.wings.reinpaint.rows import store, with_variants
 from inpaintbench.wings.reinpaint.setting import Patches, Setting, setting_of
 from inpaintbench.wings.reinpaint.step import First, inpaint_again_all, natural
 from inpaintbench.workspace import Workspace
 
+AS_PUBLISHED = PROTOCOLS.get("reinpaint/as-published")
+CORRECTED = PROTOCOLS.get("reinpaint/corrected")
 TELEA = MethodSpec("telea", "telea")
 SETTING = setting_of(CORRECTED, second=TELEA, masks=3, patches=None, submetrics=["psnr", "ssim"])
 Found = dict[tuple[str, str], list[Score]]

@@ -6,10 +6,8 @@ import base64
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -18,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from inpaintbench.catalogue import attribute_at, joined, known_name
+from inpaintbench.catalogue import joined, known_name, tables_at
 from inpaintbench.errors import NotMeasurable, Unavailable
 from inpaintbench.eval.adapters.posting import is_address, posted
 from inpaintbench.eval.passes.brought_programs import BroughtProgram
@@ -97,9 +95,8 @@ class Questions(BaseModel):
 
 @lru_cache(maxsize=1)
 def _stored() -> dict[str, Questions]:
-    table = tomllib.loads(files("inpaintbench.eval.judging").joinpath("questions.toml").read_text())
-    of_wings = {name: attribute_at(address) for name, address in joined("questions of a judge").items()}
-    return TypeAdapter(dict[str, Questions]).validate_python(table) | of_wings
+    of_wings = {name: tables_at(address)[name] for name, address in joined("questions of a judge").items()}
+    return TypeAdapter(dict[str, Questions]).validate_python(tables_at(f"{__name__}:questions.toml") | of_wings)
 
 
 def stored_names() -> tuple[str, ...]:

@@ -6,13 +6,13 @@ import hashlib
 import importlib
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_serializer, field_validator, model_validator
 
-from inpaintbench.catalogue import Deviation, holding, known_name
+from inpaintbench.catalogue import Deviation, holding, known_name, tables_at
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Metric, check_regions
 from inpaintbench.eval.values.statistics import InfiniteRule, check_infinite_rule
@@ -279,3 +279,44 @@ OCCLUSION = {"occlusion_relative": 0.01, "occlusion_absolute": 0.5, "boundary_re
 ALEX = {"net": "alex", "version": "0.1"}
 # How pictures come into the network of FID.
 INCEPTION: Mapping[str, str | int] = {"resize": "bilinear", "side_pixels": 299}
+
+# Names of constants that metrics of several protocols share, as files of protocols bring them.
+SHARED: Mapping[str, Mapping[str, Constant]] = {
+    "pooled": POOLED,
+    "unbounded": {"ceiling_decibels": None},
+    **{f"decibels/{rule}": mean_of_decibels(rule) for rule in get_args(InfiniteRule)},
+    **{f"ssim/{name}": constants for name, constants in SSIM_VARIANTS.items()},
+    "occlusion": OCCLUSION,
+    "alex": ALEX,
+    "inception": INCEPTION,
+}
+
+
+@lru_cache
+def protocols_in(address: str) -> dict[str, Protocol]:
+    """Name -> protocol of a file, of which each table is one, with the fields of ``Protocol``.
+
+    One that is ``like`` another above it has the fields of that where it states none of its own. Among the constants of a metric
+    ``of`` brings others, in its place: those of a name in ``SHARED`` or in the file's table ``constants``, of several such names,
+    or the constants that the same metric has in a protocol above.
+
+    Args:
+        address: ``package:FILE.toml``.
+
+    Raises:
+        ValueError: a protocol that does not fit itself.
+    """
+    tables, whole = tables_at(address), dict[str, dict[str, Any]]()
+    sets = {**SHARED, **tables.pop("constants", {})}
+    for name, stated in tables.items():
+        whole[name] = {**whole.get(stated.pop("like", ""), {}), **stated}
+        for metric, given in stated.get("metrics", {}).items():
+            made: dict[str, Constant] = {}
+            for key, value in given.items():
+                if key != "of":
+                    made[key] = value
+                    continue
+                for one in [value] if isinstance(value, str) else value:
+                    made |= sets[one] if one in sets else whole[one]["metrics"][metric]
+            stated["metrics"][metric] = made
+    return {name: Protocol(name=name, **fields) for name, fields in whole.items()}

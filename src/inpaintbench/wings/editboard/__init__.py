@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "recipe": {"editing": "inpaintbench.wings.editboard.recipe:EditingRecipe"},
-    "benchmark": {"editing": "inpaintbench.wings.editboard.protocol:EDITING"},
+    "benchmark": {"editing": "inpaintbench.wings.editboard:about.toml"},
     "command of build": {"editing": "inpaintbench.wings.editboard.commands:build_editing"},
     "protocol": {
-        "editboard/as-published": "inpaintbench.wings.editboard.protocol:AS_PUBLISHED",
-        "editboard/as-published-gif": "inpaintbench.wings.editboard.protocol:AS_PUBLISHED_GIF",
-        "editboard/paper": "inpaintbench.wings.editboard.protocol:PAPER",
-        "editboard/corrected": "inpaintbench.wings.editboard.protocol:CORRECTED",
+        "editboard/as-published": "inpaintbench.wings.editboard:protocols.toml",
+        "editboard/as-published-gif": "inpaintbench.wings.editboard:protocols.toml",
+        "editboard/paper": "inpaintbench.wings.editboard:protocols.toml",
+        "editboard/corrected": "inpaintbench.wings.editboard:protocols.toml",
     },
     "study": {"editboard": "inpaintbench.wings.editboard:study.toml"},
     "layout": {"editboard": "inpaintbench.wings.editboard.layout:Editboard"},

@@ -17,7 +17,7 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "core_effects": "inpaintbench.wings.named.judges:CoreEffects",
     },
     "protocol": {
-        "judge/five": "inpaintbench.wings.named.judges:FIVE",
-        "judge/core": "inpaintbench.wings.named.judges:CORE",
+        "judge/five": "inpaintbench.wings.named:protocols.toml",
+        "judge/core": "inpaintbench.wings.named:protocols.toml",
     },
 }

@@ -16,12 +16,10 @@ from typing import Any, NamedTuple, Unpack
 import cv2
 import numpy as np
 
-from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import judging
 from inpaintbench.eval.judging import Picture
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
-from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.ranges import AtLeastOne, Positive, Seed, Side
 from inpaintbench.types import ABOUT_OBJECTS, QUESTIONS
 from inpaintbench.view import ItemView
@@ -330,36 +328,3 @@ class CoreEffects(_Core):
     """
 
     name, label, field = "core_effects", "CORE-AES", "AftereffectScore"
-
-
-_MODEL = "which model answers is the user's, and it is shown pictures"
-FIVE = Protocol(
-    name="judge/five",
-    regions=("frame",),
-    composite=False,
-    primary=("five_acc", "frame"),
-    metrics={
-        leaf.name: {"moments": 4, "seed": 0} for leaf in (FiveYesNo, FiveChoice, FiveUnion, FiveIntersection, FiveAccuracy)
-    },
-    follows="FiVE-Acc of the released evaluation of FiVE (2025)",
-    deviations=(
-        Deviation("the model", "Qwen2.5-VL-7B-Instruct, given one film of these frames at 10 a second", _MODEL, "not measured"),
-        Deviation(
-            "words around a question", "a sentence before it that asks for the answer alone", "a sentence of our own behind it",
-            "none where the model answers with yes, no or a letter",
-        ),
-    ),
-)  # fmt: skip
-_CORE = {"per_second": 1.0, "width": 720, "height": 480, "seed": 0}
-CORE = Protocol(
-    name="judge/core",
-    regions=("frame",),
-    composite=False,
-    primary=("core_object", "frame"),
-    metrics={CoreObject.name: _CORE, CoreEffects.name: _CORE},
-    follows="BeyondMasks' eval.py, ECCV 2026",
-    deviations=(
-        Deviation("the model", "gemini-3.1-pro-preview, given three films at a picture a second", _MODEL, "not measured"),
-        Deviation("films", "coded anew as MPEG-4 at 720x480", "pictures of that size, without loss", "not measured"),
-    ),
-)

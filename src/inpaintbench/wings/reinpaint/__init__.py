@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 JOINS: Mapping[str, Mapping[str, str]] = {
     "recipe": {"reinpaint": "inpaintbench.wings.reinpaint.recipe:ReinpaintRecipe"},
-    "benchmark": {"reinpaint": "inpaintbench.wings.reinpaint.protocol:REINPAINT"},
+    "benchmark": {"reinpaint": "inpaintbench.wings.reinpaint:about.toml"},
     "command of build": {"reinpaint": "inpaintbench.wings.reinpaint.build:build_reinpaint"},
     "metric": {
         "reinpaint_psnr": "inpaintbench.wings.reinpaint.leaves:ReinpaintPsnr",
@@ -23,8 +23,8 @@ JOINS: Mapping[str, Mapping[str, str]] = {
         "reinpaint_excess_lpips": "inpaintbench.wings.reinpaint.leaves:ReinpaintExcessLpips",
     },
     "protocol": {
-        "reinpaint/as-published": "inpaintbench.wings.reinpaint.protocol:AS_PUBLISHED",
-        "reinpaint/corrected": "inpaintbench.wings.reinpaint.protocol:CORRECTED",
+        "reinpaint/as-published": "inpaintbench.wings.reinpaint:protocols.toml",
+        "reinpaint/corrected": "inpaintbench.wings.reinpaint:protocols.toml",
     },
     "layout": {"reinpaint": "inpaintbench.wings.reinpaint.layout:Reinpaint"},
     "command of eval": {
