@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from inpaintbench import large, regions, video
+from inpaintbench.errors import is_disk_error
 from inpaintbench.view import composite_in_place
 
 
@@ -56,13 +57,21 @@ def test_bands_of_long_holes_are_those_of_their_frames() -> None:
     assert (band & ~hole).any(axis=(1, 2)).all()
 
 
-def test_a_full_disk_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("room", [0, 10_000, 60_000])
+def test_a_full_disk_is_an_error_that_ends_the_run(room: int, tmp_path: Path) -> None:
     """The system grows no file beyond its limit, as on a disk without room."""
     video.write_lossless(tmp_path / "clip.mkv", np.random.default_rng(3).integers(0, 256, (40, 34, 46, 3), np.uint8), fps=25.0)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, before[1]))
     try:
-        with pytest.raises(OSError, match="File too large"):
+        with pytest.raises(OSError, match="File too large") as told:
             video.read_frames(tmp_path / "clip.mkv")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert is_disk_error(told.value)
+
+
+def test_where_the_folder_for_large_files_cannot_be_written_they_lie_in_the_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(large, "_FOLDER", Path("/proc"))
+    assert lies_in_a_file(large.zeros((50, 30, 40)))

@@ -7,6 +7,7 @@ import math
 import mmap
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,7 +27,10 @@ def is_large(shape: tuple[int, ...]) -> bool:
 
 def nameless() -> IO[bytes]:
     """Open a file without a name, in TMPDIR or where files may be large; it is gone when nobody maps it any more."""
-    return tempfile.TemporaryFile(dir=_FOLDER if "TMPDIR" not in os.environ and _FOLDER.is_dir() else None, buffering=0)
+    if "TMPDIR" not in os.environ:
+        with suppress(OSError):  # it is not there, or only read, as in some containers
+            return tempfile.TemporaryFile(dir=_FOLDER, buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def mapped(file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:

@@ -238,7 +238,7 @@ def _stacked(pictures: Iterator[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]
                 shape = (count + max(_GROWTH, count // 8), *first.shape)
                 if file is None and is_large(shape):
                     file = files.enter_context(nameless())
-                    stacked.tofile(file)
+                    mapped(file, shape, np.uint8)[:count] = stacked
                 if file is None:  # cheap: the operating system remaps large blocks instead of copying them
                     stacked.resize(shape, refcheck=False)
                 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from inpaintbench.compute import Compute
 from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.scoring import precision
-from inpaintbench.eval.scoring.precision import Difference, differences, from_float32
-from inpaintbench.types import Dataset
+from inpaintbench.eval.scoring.precision import Difference, close_enough, differences, from_float32
+from inpaintbench.types import Dataset, Prediction
 from inpaintbench.view import ItemView, composite
 from inpaintbench.workspace import Workspace
 
@@ -86,12 +87,26 @@ def test_without_weights_there_is_nothing_to_tell(tmp_path: Path, monkeypatch: p
     assert measured(tmp_path, dataset, "lpips", compute=Compute(device="cpu", precision="bf16")) == []
 
 
+def test_a_copy_of_the_truth_decides_nothing(tmp_path: Path) -> None:
+    """It is 0 from the truth in any format."""
+    dataset = write_items(tmp_path / "data", count=1)
+    truth, blobs = tmp_path / "data" / dataset.items[0]["truth_file_name"], Workspace(tmp_path / "run").blobs
+    copy = Prediction("copy", "1", "item 0", blobs.put(".mp4", partial(shutil.copyfile, truth))[0], True, 0)
+    found = from_float32(
+        dataset, root=tmp_path / "data", predictions=[copy], blobs=blobs, protocol=PROTOCOL, metrics=["lpips"], compute=BF16,
+        folder=tmp_path / "scratch",
+    )  # fmt: skip
+    assert found == [Difference("lpips", 0.0, None, 1, False)]
+    assert not close_enough(found)
+
+
 def test_shares_of_nothing_and_infinite_numbers() -> None:
     def of(near: float, exact: float) -> Difference:
         return differences({"one": [np.array([[near]])]}, {"one": [np.array([[exact]])]})[0]
 
     assert of(0.5, 0.0) == Difference("one", 0.5, None, 1, False)
-    assert of(0.0, 0.0) == Difference("one", 0.0, 0.0, 1, False)
+    assert of(0.0, 0.0) == Difference("one", 0.0, None, 1, False)
+    assert differences({"one": [np.array([[0.0], [2.0]])]}, {"one": [np.array([[0.0], [2.0]])]})[0].relative == 0.0
     assert of(np.inf, np.inf) == Difference("one", 0.0, 0.0, 1, False)
     vectors = {"one": [np.array([[3.0, 4.0], [0.0, 10.0]])]}
     assert differences({"one": [np.array([[3.0, 4.0], [6.0, 18.0]])]}, vectors) == [Difference("one", 10.0, 1.0, 1, True)]

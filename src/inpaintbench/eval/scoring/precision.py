@@ -42,7 +42,8 @@ class Difference:
     largest: float
     """In units of the metric; of vectors, the length of the difference."""
     relative: float | None
-    """Largest share of the number in float32, or of the length of its vector; None where that is 0 and the other is not."""
+    """Largest share of the number in float32, or of the length of its vector; None where that is 0 and the other is not, and where
+    all are 0, as of a copy of the truth: that tells nothing."""
     items: int
     of_vectors: bool
     """The metric compares sets of vectors, and these are the vectors."""
@@ -63,7 +64,7 @@ def differences(near: Mapping[str, Sequence[Numbers]], exact: Mapping[str, Seque
         with np.errstate(invalid="ignore", divide="ignore"):  # equal infinities, and shares of nothing
             apart = np.linalg.norm(np.where(fast == float32, 0.0, fast - float32), axis=1)
             share = float(np.where(apart == 0, 0.0, apart / np.linalg.norm(float32, axis=1)).max())
-        relative = share if np.isfinite(share) else None
+        relative = share if np.isfinite(share) and float32.any() else None
         found.append(Difference(name, float(apart.max()), relative, len(arrays), float32.shape[1] > 1))
     return found
 
