@@ -791,6 +791,28 @@ def test_an_infinite_value_counts_and_a_missing_one_does_not(browser: Any, serve
     tab.context.close()
 
 
+def test_a_method_of_two_runs_counts_once_in_the_mean(browser: Any, server: Server) -> None:
+    tab = opened(browser, server)
+    values = {"psnr/hole|m · a": [10, "inf", 12], "psnr/hole|m · b": [20, 30, 12], "psnr/hole|n": [30, 30, 12]}
+    head = {
+        "ids": [*"012"], "names": [*"012"], "sources": [*"012"], "facts": [], "slices": [], "kind": "run", "default": "psnr/hole",
+        "values": values | {"psnr/hole|n · b": [None] * 3}, "styles": {name: {} for name in ("m · a", "m · b", "n", "n · b")},
+        "methods": [{"name": name, "label": name[0]} for name in ("m · a", "m · b", "n", "n · b")],  # the last is not scored yet
+        "quantities": [{"key": "psnr/hole", "higher": True, "ranked": True}],
+    }  # fmt: skip
+    told = tab.page.evaluate(
+        """async (head) => {
+          const { Items } = await import('/static/items/data.js');
+          const items = Items.listed(head);
+          items.choose('psnr/hole', head.methods.map(({ name }) => name), '');
+          return ['mean', 'spread'].map((name) => [...items.column(name).column].map(String));
+        }""",
+        head,
+    )
+    assert told == [["22.5", "Infinity", "12"], ["10", "Infinity", "0"]]
+    tab.context.close()
+
+
 def test_an_address_that_says_nonsense_is_clamped_or_told(browser: Any, server: Server) -> None:
     for state, zoom, frame in (
         ("z=abc&n=abc&a=abc", "", ""),

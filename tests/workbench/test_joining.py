@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from itertools import combinations
@@ -125,8 +126,21 @@ def _rewritten(run: Path, **fields: str) -> None:
 
 def test_other_constants_of_one_protocol_are_not_compared(own: Path) -> None:
     _rewritten(own / "runs" / "b", fingerprint="0" * 12)
-    with pytest.raises(InputError, match="had other constants or versions in these runs"):
+    with pytest.raises(InputError, match="had other constants, versions or precisions in these runs"):
         joined(own, "runs/a", "runs/b")
+
+
+def test_scores_of_two_precisions_in_one_run_are_not_told_to_be_measured_alike(own: Path) -> None:
+    """As it is left where a run goes on on a processor that has no bfloat16, and is stopped after one method."""
+    [sentence] = [one for one in joined(own, "runs/a").sentences if one.startswith("All are measured by devil/corrected")]
+    constants = sentence.partition("(constants ")[2].rstrip(").")
+    workspace = Workspace(own / "runs" / "a", create=False)
+    step = next(one for one in workspace.steps("scores") if one.endswith("telea"))
+    rows = [replace(row, fingerprint=f"{row.fingerprint}+bf16") for row in workspace.table("scores", Score, step=step)]
+    workspace.write_table("scores", step, rows, Score)
+    [sentence] = [one for one in joined(own, "runs/a").sentences if "measured" in one]
+    assert sentence.startswith("Not all are measured alike by devil/corrected")
+    assert {constants, f"{constants}+bf16"} <= set(re.findall(r"[\w+]+", sentence))
 
 
 def test_a_run_under_two_protocols_stands_beside_others_under_the_one_that_all_have(own: Path) -> None:

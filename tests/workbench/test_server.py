@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 import pytest
 from tests.eval.report.hand_made import SLICES, VALUES, FlatMedia, dataset, scores
+from tests.workbench.conftest import _served
 
 from inpaintbench import video
 from inpaintbench.curation.sheets import import_labels
@@ -30,7 +31,7 @@ from inpaintbench.pages.colours import method_styles
 from inpaintbench.pages.page import render
 from inpaintbench.pages.words import interval, number
 from inpaintbench.types import Clip, Corruption
-from inpaintbench.workbench import exporting
+from inpaintbench.workbench import exporting, pixels
 from inpaintbench.workbench.exporting import two_reports
 from inpaintbench.workbench.finding import Folders, Thing
 from inpaintbench.workbench.joining import Joined
@@ -325,6 +326,50 @@ def test_a_table_of_items_has_the_columns_that_follow(server: Server) -> None:
         assert float(row["psnr/hole navier_stokes less telea"]) == pytest.approx(pair[1] - pair[0])
 
 
+def test_what_follows_counts_a_method_once_and_infinite_values_as_the_page_does(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    found = Bench([own], tmp_path / "cache").joined({"runs": ["0/runs/a", "0/runs/b"]})
+    names = ["telea · a", "telea · b", "navier_stokes"]
+    values = ([10.0, np.inf, np.inf], [20.0, 30.0, np.inf], [30.0, 30.0, np.inf])
+    found.values |= {("psnr/hole", name): np.array(own) for name, own in zip(names, values, strict=True)}
+    (_, mean), (_, spread) = found.derived("psnr/hole", names, "")
+    assert mean.tolist() == [22.5, np.inf, np.inf]
+    assert spread.tolist() == [10.0, np.inf, 0.0]
+    found.values["psnr/hole", "telea · b"] = np.full(3, np.nan)  # not scored yet
+    assert found.derived("psnr/hole", names, "")[0][1].tolist() == [20.0, np.inf, np.inf]
+
+
+def test_what_is_asked_of_places_that_are_of_other_items_by_now_is_refused(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "footage")
+    clips = [Clip(f"c{at}", f"s{at}", 0, 3, 25.0, 64, 48, 3, "", "", "", 0, 99.0) for at in range(3)]
+    workspace.write_table("clips", "cut", clips[1:], Clip)
+    for listening in _served(tmp_path):
+        query = "workspace=0/footage"
+        stamp = _head(listening, query)["stamp"]
+        body = {"stamp": stamp, "items": [0], "methods": []}
+        status, data, _ = asked(listening, f"/api/items.csv?{query}", body)
+        assert (status, data.decode().splitlines()[1][:3]) == (200, "c1,")
+        workspace.write_table("clips", "cut", clips, Clip)
+        for path in ("items.csv", "page"):
+            status, data, _ = asked(listening, f"/api/{path}?{query}", body)
+            assert (status, json.loads(data)["sentence"]) == (
+                400, "what lies here was changed since this page read it: load the page again",
+            )  # fmt: skip
+        for strange in ({**body, "stamp": "", "items": [9]}, {"items": [9], "methods": []}, [1], "x"):
+            assert asked(listening, f"/api/items.csv?{query}", strange)[0] == 400
+
+
+def test_the_mean_of_what_is_never_negative_has_no_negative_interval(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    bench = Bench([own], tmp_path / "cache")
+    found = bench.joined({"runs": ["0/runs/a"]})
+    found.ids, found.sources = [f"i{at}" for at in range(8)], [f"s{at}" for at in range(8)]
+    found.values["mse/hole", "telea"] = np.array([0.1] * 7 + [90.0])
+    told = found.mean("mse/hole", "telea", range(8))
+    assert told.interval_low == 0.0
+    assert told.interval_high is not None
+
+
 def test_a_film_that_is_sent_shows_what_is_seen(server: Server, tmp_path: Path) -> None:
     """Errors four times as bright, and the other item of a pair, as on the page."""
     items = _head(server, "runs=0/runs/a")["ids"]
@@ -397,6 +442,10 @@ def test_a_workspace_and_a_leaderboard_are_sent_too(tmp_path: Path) -> None:
     assert tile[10:18, 10:28].min() > 200
     assert tile[30:, 40:].max() < 50
     frame = cv2.imdecode(np.frombuffer(bench.frame(query | {"frame": ["2"]}), np.uint8), cv2.IMREAD_COLOR)
+    of, seen = bench._sheet(shown), pixels.Seen()
+    captions = [shown["caption"], "More masks are there."]
+    below = [pixels.labelled_frame(pixels.cut(of, shown | {"caption": one}), 2, seen=seen, title="c0") for one in captions]
+    assert below[0] != below[1]
     assert abs(frame[24 : 24 + 5 * 48, : 5 * 64].astype(int) - 90).max() < 12
     assert abs(frame[24:, 5 * 64 :].astype(int)[: 5 * 48].max() - 255) < 12
     text = exporting.page(bench.joined(query), {"items": [0], "film": "workspace=0/workspace&item=c0"}, sheet_of=bench.carried)
@@ -457,7 +506,9 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
         cookie = heads["Set-Cookie"].partition(";")[0]
         name = f"inpaintbench-{listening.server_port}"
         assert cookie == f"{name}={listening.token}"
-        assert asked(listening, "/api/things", Cookie=cookie)[0] == 200
+        # Other programs of this host have cookies too, with names that no standard knows.
+        for others in ("{}", "a,b=1; {}", 'x={{"y": 1}}; {}', "{}; a/b=c d"):
+            assert asked(listening, "/api/things", Cookie=others.format(cookie))[0] == 200
         for path in (
             "/",
             "/style.css",
@@ -466,7 +517,7 @@ def test_others_need_the_token(world: Path, monkeypatch: pytest.MonkeyPatch) -> 
             "/api/set?runs=0/runs/a",
             "/files/0/waves/dataset.json",
         ):
-            for wrong in ({}, {"Cookie": f"{name}=x"}, {"Cookie": f"{name}="}):
+            for wrong in ({}, {"Cookie": f"{name}=x"}, {"Cookie": f"{name}="}, {"Cookie": f"{name}"}):
                 assert asked(listening, path, **wrong)[0] == 403, path
             assert asked(listening, f"{path}{'&' if '?' in path else '?'}token=x")[0] == 403, path
         status, page, heads = asked(listening, "/", Accept="text/html,*/*;q=0.8")  # who follows a link in a fresh browser

@@ -6,6 +6,7 @@ constants; or not at all, with a sentence that says why.
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 import shlex
@@ -60,6 +61,7 @@ _FOR_PROGRAMS = frozenset({"copy_hashes", "perceptual_hash"})
 _NO_SETTINGS = frozenset({"label", "only", "reference", "remarks", "root"})
 # Place of a word that is not there.
 _NO_WORD = 65535
+_UNBOUNDED = (-math.inf, math.inf)
 Column = npt.NDArray[np.float32] | npt.NDArray[np.uint16]
 
 
@@ -153,6 +155,11 @@ class Joined:
     root: str = ""
     """Key of the dataset, or of the workspace; empty where films are none of a dataset's."""
 
+    @cached_property
+    def stamp(self) -> str:
+        """Changes whenever a place in ``ids`` may be that of another item."""
+        return hashlib.sha256("\n".join(self.ids).encode()).hexdigest()
+
     @property
     def references(self) -> set[str]:
         """Names of the methods that do not compete."""
@@ -193,7 +200,7 @@ class Joined:
             "of": [*(fact[:2] for fact in facts if fact[2]), *named, *apart, *derived[1:]],
             "x": axes,
             "y": [("|chosen", "the metric"), *axes] if self.quantities else axes,
-            "order": [*orders[: (0, 1, 3)[len(derived)]], ("random", "by chance"), ("item", "by name"), ("column", "by column")],
+            "order": [*orders[: (0, 1, 3)[len(derived)]], ("random", "at random"), ("item", "by name"), ("column", "by column")],
         }
 
     @cached_property
@@ -223,7 +230,7 @@ class Joined:
         head = {
             "title": self.title, "sentences": self.sentences, "kind": self.kind, "root": self.root, "ids": self.ids,
             "sources": self.sources, "names": self.names, "choices": self.choices, "facts": facts, "slices": self.slices,
-            "pairs": self.pairs, "protocol": self.protocol,
+            "pairs": self.pairs, "protocol": self.protocol, "stamp": self.stamp,
             "protocols": self.protocols, "against": [one._asdict() for one in self.against],
             "methods": [one._asdict() for one in self.methods], "default": self.default,
             "styles": {name: style._asdict() for name, style in self.styles.items()},
@@ -275,14 +282,20 @@ class Joined:
 
     def derived(self, key: str, methods: Sequence[str], base: str) -> list[tuple[str, npt.NDArray[np.float64]]]:
         """Columns that follow from one quantity of some methods: mean and spread of those that compete, on the items that each
-        of them has which has any, and differences from ``base``; each with what it is called."""
+        of them has which has any, and differences from ``base``; each with what it is called. A method of several runs counts
+        once in the mean."""
         shown = [one for one in self.methods if one.name in methods]
-        own = [self.values[key, one.name] for one in self.scored(key, shown) if not one.reference]
-        columns = np.array(own).reshape(-1, len(self.ids))
-        known = np.isfinite(columns)
-        counts = known.sum(axis=0) * (self.kind != "run" or ~np.isnan(columns).any(axis=0))
-        mean = np.where(known, columns, 0).sum(axis=0) / np.maximum(counts, 1)
-        squares = (np.where(known, columns - mean, 0) ** 2).sum(axis=0) / np.maximum(counts - 1, 1)
+        own = [one for one in self.scored(key, shown) if not one.reference]
+        columns = np.array([self.values[key, one.name] for one in own]).reshape(-1, len(self.ids))
+        runs = Counter(one.label for one in own)
+        known = ~np.isnan(columns)
+        parts = known / np.array([[runs[one.label]] for one in own]).reshape(-1, 1)
+        counts = known.sum(axis=0) * (self.kind != "run" or known.all(axis=0))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean, middle = (np.where(known, columns, 0) * part for part in (parts, known))
+            mean, middle = mean.sum(axis=0) / parts.sum(axis=0), middle.sum(axis=0) / known.sum(axis=0)
+            # Two infinite values are no way apart.
+            squares = np.where(known & (columns != middle), (columns - middle) ** 2, 0).sum(axis=0) / np.maximum(counts - 1, 1)
         found = [
             (f"{key} mean", np.where(counts > 0, mean, np.nan)),
             (f"{key} spread", np.where(counts > 1, squares**0.5, np.nan)),
@@ -319,11 +332,15 @@ class Joined:
 
     def mean(self, key: str, method: str, items: Sequence[int]) -> Summary:
         """Mean of a method over some items, with its interval where there are enough sources for one."""
-        return self._mean(self.values[key, method], items)
+        metric = next(one.metric for one in self.quantities if one.key == key)
+        bounds = metric_leaf(metric).bounds if metric in METRICS else _UNBOUNDED
+        return self._mean(self.values[key, method], items, bounds)
 
-    def _mean(self, values: npt.NDArray[np.float64], items: Sequence[int]) -> Summary:
+    def _mean(
+        self, values: npt.NDArray[np.float64], items: Sequence[int], bounds: tuple[float, float] = _UNBOUNDED
+    ) -> Summary:  # fmt: skip
         chosen = [None if math.isnan(value) else value for value in values[list(items)].tolist()]
-        return summarise(chosen, clusters=[self.sources[item] for item in items])
+        return summarise(chosen, clusters=[self.sources[item] for item in items], bounds=bounds)
 
 
 def of_dataset(folders: Folders, key: str, ids: Container[str] | None = None) -> Joined:
@@ -474,9 +491,13 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
     rows, stale = _scores(folders, runs, chosen, first)
     _fill(joined, runs, rows, folders)
     joined.against = _against(folders, joined, runs)
-    scored = next((table for _, table in rows if table.num_rows), None)
-    fingerprint = joined.fingerprint = "" if scored is None else scored["fingerprint"][0].as_py()
-    joined.sentences = [*sentences, f"All are measured by {chosen} (constants {fingerprint})." if chosen else "", *stale]
+    prints = list(dict.fromkeys(one for _, table in rows for one in table["fingerprint"].unique().to_pylist()))
+    joined.fingerprint = next(iter(prints), "")
+    told = f"All are measured by {chosen} (constants {joined.fingerprint})."
+    if prints[1:]:
+        each = " and ".join(prints)
+        told = f"Not all are measured alike by {chosen} (constants {each}), so they do not compare: score all again."
+    joined.sentences = [*sentences, told if chosen else "", *stale]
     for run, table in rows if chosen else []:
         lacking = sorted(_unscored(run, table, folders))
         if lacking or not table.num_rows:
@@ -484,7 +505,7 @@ def of_runs(folders: Folders, things: Sequence[Thing], keys: Sequence[str], prot
             told = f"Not scored yet in {run.title} {'are' if lacking[1:] else 'is'} {' and '.join(lacking)}"
             told = told if table.num_rows else f"Nothing was scored yet in {run.title}"
             joined.sentences.append(f"{told}: `inpaintbench eval run --for scores {words}`.")
-    if RANDOM_WEIGHTS in fingerprint:
+    if any(RANDOM_WEIGHTS in one for one in prints):
         joined.sentences.append("These scores were made with random weights, which say nothing of a method.")
     if (sources := len(set(joined.sources))) < ENOUGH_SOURCES:
         joined.sentences.append(f"{count(sources, 'source')}: an interval or a lead needs at least {ENOUGH_SOURCES}.")
@@ -574,7 +595,8 @@ def _common_protocol(folders: Folders, runs: Sequence[Thing], wanted: str) -> tu
     if not same or (wanted and wanted not in same):
         name = wanted or common[0]
         each = ", ".join(f"{names[key]}: {'+'.join(sorted(found[name]))}" for key, found in having.items())
-        raise InputError(f"{name} had other constants or versions in these runs ({each}): score them again with the same release")
+        again = "score them again with the same release and --precision"
+        raise InputError(f"{name} had other constants, versions or precisions in these runs ({each}): {again}")
     usual_one = usual(opened(folders.place(runs[0].dataset)))
     return wanted or (usual_one if usual_one in same else same[0]), same
 

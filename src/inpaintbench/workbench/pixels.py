@@ -321,7 +321,7 @@ def cut(path: Path, told: Plain) -> Films:
     tiles = [one for one in told["players"] if (one["width"], one["height"]) == (first["width"], first["height"])]
     frames = [whole[:, one["y"] : one["y"] + one["height"], one["x"] : one["x"] + one["width"]] for one in tiles]
     labels = [str(one["label"]) for one in tiles]
-    return Films([Part(label) for label in labels], frames, frames, labels, {}, "")
+    return Films([Part(label) for label in labels], frames, frames, labels, {}, told.get("caption", ""))
 
 
 def labelled_film(films: Films, path: Path, *, fps: float) -> None:

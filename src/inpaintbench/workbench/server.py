@@ -19,7 +19,6 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cache
 from http import HTTPStatus
-from http.cookies import SimpleCookie
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -575,6 +574,8 @@ class _Handler(SimpleHTTPRequestHandler):
         bench = self.server.bench
         try:
             told = json.loads(self.rfile.read(length))
+            if "stamp" in told and told["stamp"] != bench.joined(query).stamp:
+                raise InputError("what lies here was changed since this page read it: load the page again")
             routes: dict[str, Callable[[], Answer]] = {
                 "/api/leads": lambda: _part(bench.leads_page(query, told)),
                 "/api/diagnosis": lambda: _part(bench.effects_page(query, told)),
@@ -597,14 +598,24 @@ class _Handler(SimpleHTTPRequestHandler):
             if asked.path not in routes:
                 raise InputError(f"there is nothing at {asked.path!r}")
             self._send(*routes[asked.path]())
-        except (InpaintBenchError, ValueError, KeyError, TypeError, RecursionError, OSError, pa.ArrowException) as error:
+        except (
+            InpaintBenchError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            OSError,
+            pa.ArrowException,
+        ) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
 
     def _may(self, query: Mapping[str, Sequence[str]]) -> bool:
         """Whether who asks may look; else it is answered."""
         if token := self.server.token:
-            cookie = SimpleCookie(self.headers.get("Cookie", "")).get(self.server.cookie)
-            given = _one(query, "token") or (cookie.value if cookie else "")
+            # Not by `http.cookies`: it fails at names that other programs of this host may give theirs.
+            cookies = dict(part.strip().partition("=")[::2] for part in self.headers.get("Cookie", "").split(";"))
+            given = _one(query, "token") or cookies.get(self.server.cookie, "")
             if not secrets.compare_digest(given.encode(), token.encode()):
                 words = "open the address that `inpaintbench view` printed, with its token"
                 if "text/html" in self.headers.get("Accept", ""):

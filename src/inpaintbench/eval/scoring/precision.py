@@ -42,8 +42,8 @@ class Difference:
     largest: float
     """In units of the metric; of vectors, the length of the difference."""
     relative: float | None
-    """Largest share of the number in float32, or of the length of its vector; None where that is 0 and the other is not, and where
-    all are 0, as of a copy of the truth: that tells nothing."""
+    """Largest share of the number in float32, or of the length of its vector; None where that is 0 and the other is not, and
+    where all are 0, as of a copy of the truth: that tells nothing."""
     items: int
     of_vectors: bool
     """The metric compares sets of vectors, and these are the vectors."""

@@ -208,7 +208,7 @@ function drawScatter(item) {
 const inquiries = {};
 /** Show in `place` what the server tells of the items that were `found`, a moment later, and `mark` it; what was asked before is not asked again. */
 function inquire(path, found, place, mark) {
-  const asking = { key: items.quantity.key, base: items.base, methods: items.shown.map((one) => one.name), items: [...found], filters: filters().map((one) => one.key) };
+  const asking = { stamp: items.stamp, key: items.quantity.key, base: items.base, methods: items.shown.map((one) => one.name), items: [...found], filters: filters().map((one) => one.key) };
   const [mine, text, last] = [items, JSON.stringify(asking), inquiries[path]];
   if (last?.mine === mine && last.text === text) { if (last.told) mark(); return; }
   clearTimeout(last?.waiting);
@@ -337,11 +337,11 @@ function filmed(path, kind, more = {}) {
 
 const actions = {
   async copy() { say(await navigator.clipboard?.writeText(location.href).then(() => `The link is copied${["localhost", "127.0.0.1"].includes(location.hostname) ? "; it opens on this machine alone" : "; others need the token that view printed"}`, () => "") || "The browser allows no copying here: the link is the page's address"); },
-  csv: () => made("items.csv", `/api/items.csv?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), key: items.quantity?.key, base: items.base })),
+  csv: () => made("items.csv", `/api/items.csv?${query()}`, JSON.stringify({ stamp: items.stamp, items: [...order], methods: items.shown.map((one) => one.name), key: items.quantity?.key, base: items.base })),
   figure: () => made("plot.svg", `/api/figure?${query()}`, JSON.stringify(plotted())),
   page() {
     const columns = table.columns.map((one) => ({ label: one.full ?? one.label, decimals: one.decimals, signed: one.key.startsWith("d|"), values: plain(one, order.subarray(0, 500)) }));
-    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, filters: filters().map((one) => one.key), words: [...document.querySelectorAll("[data-chips] .chip[title]")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh", "tab"].map((letter) => [letter, get(letter)])) }));
+    return made("what-i-see.html", `/api/page?${query()}`, JSON.stringify({ stamp: items.stamp, items: [...order], methods: items.shown.map((one) => one.name), base: items.base, key: items.quantity?.key, label: items.quantity?.label, filters: filters().map((one) => one.key), words: [...document.querySelectorAll("[data-chips] .chip[title]")].map((one) => one.textContent.replace(" ×", "")).join("; "), columns, plot: plotted(), film: look.address.split("?")[1], state: Object.fromEntries([..."nazh", "tab"].map((letter) => [letter, get(letter)])) }));
   },
   film: () => filmed("film", ".mp4"),
   frame: () => filmed("frame", `-frame-${look.player.clock.frame + 1}.png`, [...Object.entries({ frame: look.player.clock.frame, ...look.player.view.window, wipe: look.player.view.wipeAt }), ...look.player.view.wiped]),

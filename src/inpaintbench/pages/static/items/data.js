@@ -42,7 +42,7 @@ export class Items {
     this.pair = this.against.find((one) => base === `|${one.base}`);
     this.base = this.pair ? base : this.named(base)?.name ?? "";
     this.made = new Map();
-    if (this.quantity) this.#derive(this.shown.filter((one) => !one.reference).map((one) => this.held.get(`${this.quantity.key}|${one.name}`)));
+    if (this.quantity) this.#derive(this.shown.filter((one) => !one.reference));
   }
 
   /** A method by its name, or by one that it has beside fewer or more runs. */
@@ -58,22 +58,24 @@ export class Items {
     return known.length > 1 ? (higher ? Math.max : Math.min)(...known) : NaN;
   }
 
-  /** Of each item the mean, the worst, the spread (n - 1), and the largest part that neither the item nor the method explains. */
-  #derive(columns) {
+  /** Of each item the mean, in which a method of several runs counts once, the worst, the spread (n - 1), and the largest part that neither the item nor the method explains. */
+  #derive(methods) {
+    const columns = methods.map(({ name }) => this.held.get(`${this.quantity.key}|${name}`));
     const [mean, worst, spread, odd] = [0, 1, 2, 3].map(() => new Float32Array(this.n).fill(NaN));
-    const worse = this.quantity.higher ? Math.min : Math.max;
-    const own = columns.map((column) => average(column));
+    const [own, worse] = [columns.map((column) => average(column)), this.quantity.higher ? Math.min : Math.max];
     const all = average(Float32Array.from(own));
+    const parts = methods.map(({ name, label = name }) => 1 / methods.filter((one, place) => (one.label ?? one.name) === label && !Number.isNaN(own[place])).length);
     for (let item = 0; item < this.n; item += 1) {
-      let [sum, count, squares, most] = [0, 0, 0, NaN];
-      for (const column of columns) if (!Number.isNaN(column[item])) [sum, count] = [sum + column[item], count + 1];
+      let [sum, count, whole, share, squares, most] = [0, 0, 0, 0, 0, NaN];
+      for (let place = 0; place < columns.length; place += 1) if (!Number.isNaN(columns[place][item])) [sum, count, whole, share] = [sum + columns[place][item], count + 1, whole + columns[place][item] * parts[place], share + parts[place]];
       if (!count) continue;
-      mean[item] = sum / count;
+      const middle = Math.fround(sum / count);
+      mean[item] = whole / share;
       columns.forEach((column, place) => {
         if (Number.isNaN(column[item])) return;
         worst[item] = Number.isNaN(worst[item]) ? column[item] : worse(worst[item], column[item]);
-        if (column[item] !== mean[item]) squares += (column[item] - mean[item]) ** 2; // two infinite ones are no way apart
-        const rest = Math.abs(column[item] - mean[item] - own[place] + all);
+        if (column[item] !== middle) squares += (column[item] - middle) ** 2; // two infinite ones are no way apart
+        const rest = Math.abs(column[item] - middle - own[place] + all);
         if (Number.isNaN(most) || rest > most) most = rest;
       });
       if (this.kind === "run" && columns.some((column, place) => Number.isNaN(column[item]) && !Number.isNaN(own[place]))) mean[item] = NaN; // those of fewer methods do not stand beside the others'
@@ -153,8 +155,7 @@ export class Items {
       for (const item of this.inside.get(slice) ?? []) left[item] = 1;
     }
     const wanted = text.trim().toLowerCase();
-    if (wanted) this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}\n${this.under?.[item]}`.toLowerCase());
-    if (wanted) this.texts.forEach((own, item) => { if (!wanted.split(/\s+/).every((word) => own.includes(word))) left[item] = 0; });
+    if (wanted) (this.texts ??= this.ids.map((id, item) => `${id}\n${this.sources[item]}\n${this.names[item]}\n${this.under?.[item]}`.toLowerCase())).forEach((own, item) => { if (!wanted.split(/\s+/).every((word) => own.includes(word))) left[item] = 0; });
     if (failed) for (let item = 0; item < this.n; item += 1) if (!this.failed.has(item)) left[item] = 0;
     if (flagged) this.ids.forEach((id, item) => { if (!flagged.has(id)) left[item] = 0; });
     for (const { key, low, high, words } of filters) {
@@ -162,8 +163,7 @@ export class Items {
       if (!found) continue;
       const { column, columns = [column] } = found;
       const codes = words && new Set(words.map((word) => (word === "" ? NO_WORD : found.words.indexOf(word))));
-      if (words) for (let item = 0; item < this.n; item += 1) left[item] &= codes.has(column[item]) ? 1 : 0;
-      else for (let item = 0; item < this.n; item += 1) left[item] &= columns.some((one) => one[item] >= low && one[item] <= high) ? 1 : 0;
+      for (let item = 0; item < this.n; item += 1) left[item] &= (words ? codes.has(column[item]) : columns.some((one) => one[item] >= low && one[item] <= high)) ? 1 : 0;
     }
     let count = 0;
     const found = new Int32Array(this.n);
