@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -235,6 +236,16 @@ def test_the_cache_is_bounded_and_spares_what_was_used_last(
     assert sum(path.stat().st_size for path in cached(tmp_path)) <= 45_000
     assert [path.exists() for path in made] == [True, False, False, True, True, True]
     assert brought(ROOT / "1.mp4").read_bytes() == bytes([1]) * 10_000
+
+
+def test_what_a_killed_run_left_of_saved_predictions_goes(server: ObjectServer, tmp_path: Path) -> None:
+    folders = [storage.cache_folder() / name for name in (".saved.old", ".saved.in use")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "film.mp4").write_bytes(b"x")
+    os.utime(folders[0], (0, 0))
+    storage.make_room(storage.cache_folder(), 10**12)
+    assert [folder.exists() for folder in folders] == [False, True]
 
 
 def test_a_film_that_is_given_again_is_the_last_again(

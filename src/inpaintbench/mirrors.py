@@ -29,14 +29,15 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from inpaintbench import storage
-from inpaintbench.errors import Gone, InputError, NetworkError, UsageError, VerifyError, WorkspaceError
+from inpaintbench.errors import Gone, InpaintBenchError, InputError, NetworkError, UsageError, VerifyError, WorkspaceError
 from inpaintbench.files import file_sha256, replacing, write_atomically
 from inpaintbench.storage import Address, check_once, fetch, is_there, locked, place, read, write, written_at
 from inpaintbench.types import canonical_json
@@ -59,6 +60,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _DUE_SECONDS = 10.0
 # A holder that was not heard of for so long is dead: four of its beats.
 _EXPIRES_SECONDS, _BEAT_SECONDS = 120.0, 30.0
+# For so long a run goes on, or waits at its end, where its address cannot be reached.
+_OUTAGE_SECONDS = 300.0
 # Bytes from which on a file has a pack of its own, so that it is not brought beside smaller ones.
 _LARGE = 8 << 20
 # Packs of smaller files that a new machine has to bring; more are made one at the end of a run.
@@ -67,6 +70,7 @@ _TRIES, _AT_ONCE = 8, 6
 # A mirror is brought up to date again for who reads it after so long.
 _FRESH_SECONDS = 5.0
 _MARK = 32
+_KEPT = "what was done is kept on this machine, where the same command goes on"
 _EMPTY: Mapping[str, Any] = {"format": 1, "holders": {}, "files": {}}
 # Mirrors that this process has to do with -> their addresses; when each was last brought up to date.
 _KNOWN: dict[str, Address] = {}
@@ -185,7 +189,7 @@ class Mirror:
 
     def __init__(self, folder: Path, address: Address, shard: str = "") -> None:
         self.folder, self.address, self.shard = folder, address, shard
-        self._holder, self._committed_at = "", 0.0
+        self._holder, self._tried_at, self._out_since = "", 0.0, 0.0
         self._state: dict[str, Any] = {}
         self._anew = False
 
@@ -362,7 +366,7 @@ class Mirror:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the workspace while the block runs; what was done is committed when it ends, however it does. The caller holds
-        the mirror.
+        the mirror. Of an error of the block and one of committing the first is raised, and says both.
 
         Raises:
             WorkspaceError: another run holds it. InputError: it may not be written. NetworkError: for now.
@@ -376,10 +380,20 @@ class Mirror:
         threading.Thread(target=self._beat, args=(lease, ended), name="lease", daemon=True).start()
         try:
             self._take(lease)
+            end = partial(self.commit, release=True)
             try:
                 yield
-            finally:
-                self.commit(release=True)
+            except BaseException as first:
+                try:
+                    end()
+                except InpaintBenchError as then:
+                    if not isinstance(first, Exception):
+                        raise
+                    if not isinstance(first, NetworkError):  # or the same is told
+                        first.args = (f"{first}; {then}; {_KEPT}",)
+                raise
+            while not self._tried(end):
+                time.sleep(_DUE_SECONDS)
         finally:
             ended.set()
             self._holder = ""
@@ -414,8 +428,22 @@ class Mirror:
 
     def commit_if_due(self) -> None:
         """``commit`` of all but datasets, once in a while."""
-        if time.monotonic() - self._committed_at >= _DUE_SECONDS:
-            self._follow()
+        if time.monotonic() - self._tried_at >= _DUE_SECONDS:
+            self._tried(self._follow)
+
+    def _tried(self, commit: Callable[[], None]) -> bool:
+        """Return whether ``commit`` came through; an outage that lasts is raised."""
+        try:
+            if self._out_since:  # what was written then, without an answer, may be there
+                self._load()
+            commit()
+            self._out_since = 0.0
+        except NetworkError as error:
+            self._out_since = self._out_since or time.monotonic()
+            if time.monotonic() - self._out_since >= _OUTAGE_SECONDS:
+                raise NetworkError(f"{error}; {_KEPT}") from None
+        self._tried_at = time.monotonic()
+        return not self._out_since
 
     def commit(self, *, release: bool = False) -> None:
         """Bring what was done here to the address; ``release``: and hold the workspace no more.
@@ -434,7 +462,6 @@ class Mirror:
         """``_commit`` behind whatever heads other shards write."""
         for _ in range(_TRIES):
             if self._commit(release=release):
-                self._committed_at = time.monotonic()
                 return
             self._adopt_theirs()
         raise NetworkError(f"{self.address} is written by so many that this run did not come to it; run it again")

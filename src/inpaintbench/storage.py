@@ -17,6 +17,7 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import time
 import uuid
 from base64 import b64decode
@@ -66,6 +67,8 @@ _LISTS_BY_PREFIX = ("s3", "gs", "az")
 # Files of the cache that a process keeps from being removed: those that it was given last, and the next one on its way.
 _HELD: deque[tuple[Path, int]] = deque(maxlen=3)
 _HOLDING = Lock()
+# Folders of the cache with files that are in use for a moment, and after how long such of killed processes go.
+PASSING, _LEFT_SECONDS = ".saved.", 86_400
 # Parts of the size by which the cache may outgrow it, and the bytes that this process added since it looked last.
 _PARTS = 64
 _added = 1 << 62
@@ -530,7 +533,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def make_room(folder: Path, added: int | None = None) -> None:
     """Remove the files that were not used for longest, but those that some process holds, until the rest has its size; of the
-    blobs in mirrors of workspaces those that came first, but for the last hour's. Locks that killed processes left go, too.
+    blobs in mirrors of workspaces those that came first, but for the last hour's. What killed processes left goes, too.
 
     Where ``added`` bytes came, nothing is looked at until a process has added a part of that size; its first ones are.
     """
@@ -543,6 +546,9 @@ def make_room(folder: Path, added: int | None = None) -> None:
     with locked(folder / "locks" / "room"):
         for lock in (folder / "locks").glob("*.lock"):
             _removed(lock)
+        for left in folder.glob(f"{PASSING}*"):
+            if left.stat().st_mtime < time.time() - _LEFT_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
         files, fresh_ns = [], time.time_ns() - 3600 * 10**9
         for path in (*(folder / "files").glob("*/*"), *(folder / "workspaces").glob("*/blobs/*/*")):
             with suppress(FileNotFoundError):
@@ -562,7 +568,7 @@ def make_room(folder: Path, added: int | None = None) -> None:
 def _removed(path: Path) -> bool:
     """Remove a file unless a process holds it; what is on its way in has no holder, and is left for a day."""
     try:
-        if path.name.startswith(".") and path.stat().st_mtime > time.time() - 86_400:
+        if path.name.startswith(".") and path.stat().st_mtime > time.time() - _LEFT_SECONDS:
             return False
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

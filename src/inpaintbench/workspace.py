@@ -315,6 +315,11 @@ class Blobs:
     def _listed(self) -> set[str]:
         return {one.name for one in storage.listed(self._address / "blobs")} if self._address else set()
 
+    def names(self) -> list[str]:
+        """All blobs."""
+        below = self._listed if self._address else [path.name for path in (self._root / "blobs").glob("*/*")]
+        return sorted(name.rpartition("/")[2] for name in below)
+
     def place(self, name: str) -> Place:
         """Return where the blob lies for all machines: at the address of the workspace, or in its folder."""
         local = self._local(name).absolute()

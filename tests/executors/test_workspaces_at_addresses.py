@@ -8,10 +8,12 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import fsspec
@@ -327,6 +329,73 @@ def test_a_killed_run_loses_nothing_on_its_machine_and_little_on_others(
     assert list(Workspace(WHERE, create=False).ledger("step").read()) == ["first", "second"]
 
 
+def test_an_outage_that_passes_is_waited_out(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that began with a head that was written and its answer lost, and one when all is done."""
+    monkeypatch.setattr(mirrors, "_DUE_SECONDS", 0.0)
+    server.kinds, lost = ("lost",), []
+    workspace, write = Workspace(WHERE), mirrors.write
+
+    def unheard(address: Address, *rest: Any, **more: Any) -> bool:
+        written = write(address, *rest, **more)
+        if "/heads/" in address.path:
+            lost.append(address)
+            raise NetworkError("the answer was lost")
+        return written
+
+    def until_it_is_over() -> None:
+        while server.faults < 10:
+            time.sleep(0.01)
+        server.every = 0
+
+    with workspace.locked():
+        marked = workspace.path / "unfinished" / "step.parquet"
+        write_atomically(marked, b"to be done")
+        workspace.commit_if_due()
+        marked.unlink()
+        append(workspace, "first")
+        with monkeypatch.context() as patch:
+            patch.setattr(mirrors, "write", unheard)
+            workspace.commit_if_due()
+        append(workspace, "second")
+        server.every = 1
+        workspace.commit_if_due()
+        over = Thread(target=until_it_is_over)
+        over.start()
+    over.join()
+    assert (len(lost), server.faults >= 10) == (1, True)
+    on_machine(tmp_path, monkeypatch, "two")
+    opened = Workspace(WHERE, create=False)
+    assert list(opened.ledger("step").read()) == ["first", "second"]
+    assert not (opened.path / "unfinished" / "step.parquet").exists()
+
+
+@pytest.mark.parametrize("first", [None, InputError, ValueError])
+def test_an_outage_that_lasts_is_told_after_what_came_first_and_loses_nothing(
+    server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: type[Exception] | None
+) -> None:
+    monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 0.0)
+    workspace = Workspace(WHERE)
+
+    def run() -> None:
+        with workspace.locked():
+            append(workspace, "first")
+            server.every, server.kinds = 1, ("lost",)
+            if first:
+                raise first("the film is gone")
+            workspace.commit_if_due()
+
+    with pytest.raises(first or NetworkError) as error:
+        run()
+    told = str(error.value)
+    assert told.startswith("the film is gone; " if first else f"{WHERE}/packs/")
+    assert (told.count("could not be reached"), told.count("what was done is kept on this machine")) == (1, 1)
+    server.every = 0
+    with Workspace(WHERE).locked():
+        pass
+    on_machine(tmp_path, monkeypatch, "two")
+    assert list(Workspace(WHERE, create=False).ledger("step").read()) == ["first"]
+
+
 def test_a_lease_is_old_by_the_servers_clock(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held = Workspace(WHERE).locked()
     held.__enter__()
@@ -529,6 +598,7 @@ def test_a_head_that_was_not_noted_here_is_known_again_as_ones_own(
 
     root, write = hashlib.sha256(b"one").hexdigest(), mirrors.write
     monkeypatch.setattr(mirrors, "write", killed)
+    monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 0.0)
     with pytest.raises((KeyboardInterrupt, NetworkError)):
         export("a", "one")
     monkeypatch.setattr(mirrors, "write", write)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from footage import write_sources
+from footage import contents, write_sources
 from methods_run import run_methods
 from pictures_recipe import PicturesRecipe
+from program import run_here
 from skimage import data
 
-from inpaintbench import frozen, video
+from inpaintbench import frozen, storage, video
 from inpaintbench.cli.build.planning import warn_of_few_films
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.executors.local import LocalExecutor
@@ -411,6 +412,39 @@ def test_what_is_taken_down_is_gone_from_what_is_added_to(tmp_path: Path) -> Non
     assert third.version == "2.0.0"
     assert {row["source_id"] for row in first.items} - {row["source_id"] for row in third.items} == {gone["source_id"]}
     assert len(third.removed) == 2
+
+
+def test_workspaces_at_addresses_are_merged_as_those_in_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(storage.CACHE, str(tmp_path / "cache"))
+    recipe, _ = pictures(3, tmp_path)
+    for number, name in enumerate(("one", "two")):
+        folder = tmp_path / f"pictures of {name}"
+        folder.mkdir()
+        for own in (number, 2):
+            shutil.copy(tmp_path / "photographs" / f"{own}.png", folder)
+        for out in (str(tmp_path / name), f"memory://bucket/{name}"):
+            made(Workspace(out).path, recipe, SourceSpec("folder", {"folder": str(folder), "media": "image"}))
+    bucket, own = "memory://bucket", str(tmp_path)
+    told = []
+    for first, second, out in (
+        (own, own, own),
+        (bucket, own, bucket),
+        (own, bucket, f"{own}/b"),
+        (bucket, bucket, f"{bucket}/b"),
+    ):
+        words = ("curation", "merge", f"{first}/one", f"{second}/two", "--out", f"{out}/both")
+        done, again = run_here(*words), run_here(*words)
+        assert (done.returncode, again.returncode, again.stdout) == (0, 1, ""), done.stderr
+        assert again.stderr == f"inpaintbench: '{out}/both' is there already; choose a new folder for --out\n"
+        told.append(" ".join(done.stdout.replace(f"{out}/both", "OUT").replace(f"{first}/one", "FIRST").split()))
+        monkeypatch.setenv(storage.CACHE, str(tmp_path / out.replace("/", " ")))  # another machine
+        both = Workspace(f"{out}/both", create=False)
+        for name in both.blobs.names():
+            both.blobs.proved(name)
+        assert contents(both.path) == contents(tmp_path / "both")
+        assert both.ledger("cut").read().keys() == Workspace(tmp_path / "both").ledger("cut").read().keys()
+    assert "FIRST/exports" in told[0]
+    assert set(told) == {told[0]}
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Cuts, Described, Owned, make_recipe
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, InShard, InWorkspace, OutWorkspace, Processes, Running, records
-from inpaintbench.cli.options import NONE_GIVEN, Among, Given, InSources, of_recipe
+from inpaintbench.cli.options import NONE_GIVEN, OR_ADDRESS, Among, Given, InSources, argument, of_recipe, option, parse_workspace
 from inpaintbench.curation import measuring
 from inpaintbench.curation.attributes import ATTRIBUTES
 from inpaintbench.curation.sheets import import_answers, import_labels
@@ -192,12 +192,13 @@ def rejected(workspace: InWorkspace) -> Answer:
     return Answer(records(("step", "name", "reason", "status"), refused), *sentences)
 
 
-def merge(first: InWorkspace, second: Path, *, out: Path) -> None:
+def merge(
+    first: InWorkspace,
+    second: Annotated[Path, argument("Another one with the same recipe.", parser=parse_workspace)],
+    *,
+    out: Annotated[Path, option("New workspace.", **OR_ADDRESS)],
+) -> None:
     """Make one workspace of two. What both have counts once, and nothing is computed again.
-
-    Args:
-        second: Another one with the same recipe.
-        out: New workspace.
 
     Example: inpaintbench curation merge WORKSPACE OTHER --out BOTH
     """
@@ -207,8 +208,10 @@ def merge(first: InWorkspace, second: Path, *, out: Path) -> None:
     for name in made.renamed:
         console.warn(f"the first has other footage of that name, so this is called {display_name(name)}")
     console.say(f"{count(made.clips, 'clip')} of {count(made.sources, 'source')}, {made.in_both} in both: {console.shown(out)}")
-    published = next(iter(sorted(first.glob("exports/*/dataset.json"))), None)
-    pair = f"masks pair {out}" + (f" --append-to {published.parent}" if published else "")
+    # Of those at an address none may be here yet.
+    here, there = first.glob("exports/*/dataset.json"), first.glob("published/*.json")
+    published = sorted({*(path.parent.name for path in here), *(path.stem for path in there)})
+    pair = f"masks pair {out}" + (f" --append-to {first / 'exports' / published[0]}" if published else "")
     console.say(f"Go on with `inpaintbench curation select {out}`, `{pair}` and `export freeze {out}`")
     if published:
         console.say(

@@ -328,7 +328,7 @@ def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask:
     """The methods that this benchmark gives what they need, known before anything runs; says why the others are left out.
 
     Raises:
-        InputError: there is none, or one that cannot be built.
+        InputError: there is none, one that cannot be built, or whose predictions lie nowhere. NetworkError: for now.
     """
     reasons = {spec.label: why_not(spec, dataset, oracle_mask=oracle_mask) for spec in specs}
     able = [spec for spec in specs if reasons[spec.label] is None]
@@ -337,6 +337,8 @@ def _that_can_run(specs: Sequence[MethodSpec], dataset: Dataset, *, oracle_mask:
         raise InputError("; ".join(refused))
     for reason in refused:
         console.warn(f"left out: {reason}")
+    for spec in able:
+        build(spec).content(column(dataset, "item_id")[0])  # or there would be a run folder already when nothing is found
     return able
 
 

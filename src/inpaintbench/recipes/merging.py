@@ -7,6 +7,7 @@ What is decided over all clips (selection, levels, items, slices) is decided aga
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,14 +20,17 @@ from inpaintbench.executors.base import Rejection
 from inpaintbench.export import removed
 from inpaintbench.export.growing import MAY_DIFFER
 from inpaintbench.files import copy_file, display_name, write_atomically
+from inpaintbench.mirrors import root_of
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.evidence import AGREEMENT, Agreement
 from inpaintbench.recipes.settings import recall, remember
 from inpaintbench.steps import LEVELS, MASK_LEVELS, MEASURED_MASKS, PAIR, SELECT
+from inpaintbench.storage import Address, Place, is_there, read, write
 from inpaintbench.types import Answer, Attribute, Clip, Download, Source, canonical_json
 from inpaintbench.workspace import Workspace
 
 Record = TypeVar("Record")
+_AT_ONCE = 6
 # Table -> its records, and what makes two of them one.
 _TABLES: Mapping[str, tuple[type[Any], Callable[[Any], Hashable]]] = {
     "sources": (Source, lambda row: row.source_id),
@@ -56,30 +60,33 @@ class Merged:
 
 
 def merge(first: Workspace, second: Workspace, target: Path) -> Merged:
-    """Make the workspace ``target`` of two others, which stay as they are. What both know counts as the first has it.
+    """Make the workspace ``target``, a folder or a mirror, of two others, which stay as they are. What both know counts as the
+    first has it.
 
     Raises:
         InputError: their recipes differ in more than how much they make, or ``target`` is there already.
         WorkspaceError: one of them is in use or cannot be read.
     """
-    if any(one.address for one in (first, second)):
-        raise InputError("workspaces are merged in folders; build the films of both with one --out, or copy them here")
     recipe = _recipe(first, second)
     _check_parts(first, second)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    _, address = root_of(target)
+    if is_there(address / "heads/1.json") if address else target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InputError(f"{str(target)!r} is there already; choose a new folder for --out")
     with ExitStack() as held:
         for one in (first, second):
             held.enter_context(one.locked())
         made = Workspace(target)
         held.enter_context(made.locked())
-        for one in (first, second):
-            _copy_blobs(one, made)
+        blobs = {name: one.blobs for one in (second, first) for name in one.blobs.names()}
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(lambda name: _copy(blobs[name].place(name), made.blobs.place(name)), blobs))
         _merge_ledgers(first, second, made)
         # Source id -> a name of its own, of sources of the second that are called as other footage of the first is.
         taken = {row.uri: row.source_id for row in first.table("sources", Source)}
         doubles = [row for row in second.table("sources", Source) if taken.get(row.uri, row.source_id) != row.source_id]
-        renamed = {row.source_id: f"{quote(second.path.resolve().name)}/{row.uri}" for row in doubles}
+        renamed = {
+            row.source_id: f"{quote(Path(str(second.address or second.path.resolve())).name)}/{row.uri}" for row in doubles
+        }
         for table, (record, key) in _TABLES.items():
             _merge_table(table, record, key, first, second, made, renamed if table == "sources" else {})
         removed.write(made, _orders(first, second, renamed))
@@ -112,12 +119,16 @@ def _check_parts(first: Workspace, second: Workspace) -> None:
             )
 
 
-def _copy_blobs(source: Workspace, made: Workspace) -> None:
-    for path in sorted((source.path / "blobs").glob("*/*")):
-        target = made.path / path.relative_to(source.path)
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            copy_file(path, target)
+def _copy(there: Place, to: Place) -> None:
+    """Copy a blob, through no mirror."""
+    data = read(there) if isinstance(there, Address) else there
+    if isinstance(to, Address):
+        write(to, data)
+    elif isinstance(data, bytes):
+        write_atomically(to, data)
+    else:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        copy_file(data, to)
 
 
 def _merge_ledgers(first: Workspace, second: Workspace, made: Workspace) -> None:

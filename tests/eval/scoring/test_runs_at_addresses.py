@@ -250,6 +250,7 @@ def test_what_cannot_be_read_is_one_sentence_before_any_work(
     assert "to be written without credentials" in told(f"s3://{KEY}:{SECRET}@bucket/there")
     if option == "--saved":
         assert "there is nothing at s3://bucket/there to read predictions from" in told("s3://bucket/there")
+        assert not (tmp_path / "r").exists()
     else:
         assert "cannot hold a workspace or a run" in told("hf://datasets/owner/name")
     monkeypatch.setattr(storage, "find_spec", lambda _: None)

@@ -29,7 +29,7 @@ from inpaintbench.eval.adapters.posting import Refused, checked_address, posted
 from inpaintbench.eval.adapters.starting import Usage
 from inpaintbench.eval.methods.base import Method
 from inpaintbench.ranges import Duration
-from inpaintbench.storage import Address, Entry, Place, brought, cache_folder, listed, place
+from inpaintbench.storage import PASSING, Address, Entry, Place, brought, cache_folder, listed, place
 from inpaintbench.types import Frames, canonical_json
 from inpaintbench.view import ItemView
 
@@ -367,7 +367,7 @@ def _brought(address: Address, item_id: str) -> Iterator[Path]:
     """A folder with what lies at an address of one item, while the block runs; its bytes come through the cache."""
     cache = cache_folder()
     cache.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=cache, prefix=".saved.") as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with TemporaryDirectory(dir=cache, prefix=PASSING) as folder, ThreadPoolExecutor(_AT_ONCE) as pool:
 
         def bring(one: Entry) -> None:
             target = Path(folder, one.name)
