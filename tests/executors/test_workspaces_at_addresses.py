@@ -49,6 +49,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectSe
         monkeypatch.syspath_prepend(Path(__file__).parent)  # of the step
         monkeypatch.setattr(storage, "_FIRST_WAIT_SECONDS", 0.0)
         monkeypatch.setattr(mirrors, "_FRESH_SECONDS", -1.0)  # every look is a new one
+        monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 0.0)  # none is waited for
         fsspec.get_filesystem_class("s3").clear_instance_cache()
         on_machine(tmp_path, monkeypatch, "one")
         yield made
@@ -331,6 +332,7 @@ def test_a_killed_run_loses_nothing_on_its_machine_and_little_on_others(
 
 def test_an_outage_that_passes_is_waited_out(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one that began with a head that was written and its answer lost, and one when all is done."""
+    monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 60.0)
     monkeypatch.setattr(mirrors, "_DUE_SECONDS", 0.0)
     server.kinds, lost = ("lost",), []
     workspace, write = Workspace(WHERE), mirrors.write
@@ -373,7 +375,6 @@ def test_an_outage_that_passes_is_waited_out(server: ObjectServer, tmp_path: Pat
 def test_an_outage_that_lasts_is_told_after_what_came_first_and_loses_nothing(
     server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: type[Exception] | None
 ) -> None:
-    monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 0.0)
     workspace = Workspace(WHERE)
 
     def run() -> None:
@@ -598,7 +599,6 @@ def test_a_head_that_was_not_noted_here_is_known_again_as_ones_own(
 
     root, write = hashlib.sha256(b"one").hexdigest(), mirrors.write
     monkeypatch.setattr(mirrors, "write", killed)
-    monkeypatch.setattr(mirrors, "_OUTAGE_SECONDS", 0.0)
     with pytest.raises((KeyboardInterrupt, NetworkError)):
         export("a", "one")
     monkeypatch.setattr(mirrors, "write", write)

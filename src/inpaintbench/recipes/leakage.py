@@ -51,15 +51,17 @@ def group(workspace: Workspace, *, executor: Executor | None = None) -> None:
     if grouped(workspace):
         return
     clips, origins = _clips(workspace, None, columns=look_alikes.SHOWN)
-    looked_for = clips.filter(_looked_for(clips, origins))
-    if executor is not None and looked_for.num_rows:
-        own = workspace.columns("clips", Clip, where=("clip_id", set(looked_for["clip_id"].to_pylist())))
+    looked_for = _looked_for(clips, origins)
+    if executor is not None and (ids := clips["clip_id"].filter(looked_for).to_pylist()):
+        own = workspace.columns("clips", Clip, where=("clip_id", set(ids)))
         measuring.measure_together(executor, own, leaves={leaf: {} for leaf in look_alikes.leaves(own.num_rows)})
         del own
     if workspace.shard:
         return
     clips = clips.append_column("group", sources_of(workspace, clips, step=KNOWN))
-    hashed = look_alikes.hashes(workspace, clips.filter(_looked_for(clips, origins)))
+    hashed = look_alikes.hashes(workspace, clips.filter(looked_for))
+    clips = clips.select(["clip_id", "source_id", "start_frame", "group"])  # of a million clips the others are 180 MB
+    del looked_for, origins
     pairs = look_alikes.pairs(hashed, hashed.clips["group"].combine_chunks(), workspace.blobs)
     workspace.write_table("attributes", ALIKE, _rows(workspace, clips, pairs), Attribute)
     write_atomically(_state_file(workspace), _state(workspace))
@@ -73,7 +75,7 @@ def _rows(workspace: Workspace, clips: pa.Table, pairs: Sequence[Pair]) -> list[
     if not published:  # the others are in groups of their own
         paired = pc.is_in(clips["clip_id"], value_set=pa.array({clip for pair in alike for clip in pair}, pa.string()))
         clips = clips.filter(pc.is_in(clips["group"], value_set=pc.unique(clips["group"].filter(paired))))
-    known = clips.select(["clip_id", "source_id", "start_frame", "group"]).to_pylist()
+    known = clips.to_pylist()
     given = {clip["clip_id"]: clip["group"] for clip in known}
     joined = _joined(workspace, given, {clip["clip_id"]: clip["source_id"] for clip in known}, alike)
     views = split.together({clip: clip for clip in given}, alike)

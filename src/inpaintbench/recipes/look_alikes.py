@@ -115,7 +115,8 @@ def hashes(workspace: Workspace, clips: pa.Table) -> Hashed:
         stored = [_stored(workspace, leaf, ids, kept) for leaf in compared_by]
     known = np.flatnonzero(np.all([sequences.lengths[places] > 0 for sequences, places in stored], axis=0))
     plain, *copies = (sequences.take(places[known]) for sequences, places in stored)
-    return Hashed(clips.take(pa.array(known)), plain, copies[0].divided(VIEWS) if copies else None)
+    own = clips if len(known) == clips.num_rows else clips.take(pa.array(known))
+    return Hashed(own, plain, copies[0].divided(VIEWS) if copies else None)
 
 
 def _stored(workspace: Workspace, leaf: type[AttributeLeaf], ids: pa.Array, kept: pa.Table) -> tuple[Sequences, Integers]:
@@ -169,6 +170,7 @@ def pairs(hashed: Hashed, groups: Sequence[str] | pa.Array, blobs: Blobs) -> lis
     if hashed.copies is not None:
         sequences = Sequences.together([sequences, hashed.copies])
         clip_of = np.concatenate([clip_of, np.repeat(clip_of, VIEWS)])
+    pa.default_memory_pool().release_unused()  # of what was read until here Arrow keeps a quarter of the index's memory
     index = HashIndex(sequences, group[clip_of], found=count)
     among = np.arange(len(clip_of)) < count
     best: dict[tuple[int, int], Pair] = {}
