@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -359,3 +360,13 @@ def test_programs_and_the_browser_open_a_run_in_a_bucket(
     assert [row["name"] for row in bench.listed()["flags"]] == ["odd"]
     assert bench.listed()["folders"][0] == WHERE
     assert set(bench.folders.things()[0].predicted) == {"blank", "telea"}
+
+
+def test_a_log_is_named_where_it_lies(made: Path, server: ObjectServer, tmp_path: Path) -> None:
+    """Logs stay on the machine that ran: an address of one would lead nowhere."""
+    method = f"mine={sys.executable} -c 'raise SystemExit(\"too hard\")' {{input}} {{output}}"
+    words = ("--run", WHERE, "--method", method, "--despite-check", "--workers", "0")
+    told = run_here("eval", "run", made / "data", *words)
+    logs = re.findall(r"\(log: ([^)]*)\)", told.stdout + told.stderr)
+    assert logs
+    assert all(Path(log).is_file() for log in logs)
