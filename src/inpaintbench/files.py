@@ -85,7 +85,7 @@ def open_text(path: Path, *, newline: str | None = None) -> TextIO:
         head = file.peek(_HEAD)  # a pipe cannot be read twice
         marked = next((encoding[:6] for mark, encoding in MARKS if head.startswith(mark)), None)
         return io.TextIOWrapper(file, marked or wide_encoding(head[: len(head) // 4 * 4]) or "utf-8-sig", newline=newline)
-    except BaseException:
+    except BaseException:  # an interrupt, too: nobody else can close it
         file.close()
         raise
 

@@ -53,7 +53,7 @@ def bounded(init: Callable[..., None]) -> Callable[..., None]:
     def checked(self: Any, *given: Any, **constants: Any) -> None:
         try:
             init(self, *given, **constants)
-        except Exception as error:
+        except Exception as error:  # goes on as it is
             # Of a value that no range allows that is what is wrong, unless the leaf says more.
             if not isinstance(error, InpaintBenchError) and type(error) is not ValueError:
                 _check(init, type(self), given, constants)

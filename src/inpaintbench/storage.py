@@ -350,7 +350,7 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
             if _code(error) == _SKEWED:
                 raise InputError(f"{address} is refused as the clock of this machine is wrong; set it by a time server") from None
             raise InputError(f"{address} is not for the credentials of this environment, if it is there at all") from None
-        except Exception as error:
+        except Exception as error:  # the packages behind addresses have no base class in common
             kinds = {one.__name__ for one in type(error).__mro__} | {type(error.__cause__).__name__}
             if any(map(_NO_CREDENTIALS.search, kinds)):
                 raise InputError(f"{address} needs credentials, and there are none in this environment") from None

@@ -93,7 +93,7 @@ def findings() -> list[Finding]:
 def _surviving(group: str, probe: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
     try:
         yield from probe()
-    except Exception as error:
+    except Exception as error:  # packages fail in ways of their own; the other checks are told
         yield Finding(group, "this check", "warning", f"failed: {type(error).__name__}: {error}", "report this as a fault")
 
 

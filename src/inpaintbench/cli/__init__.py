@@ -117,5 +117,5 @@ def main() -> None:
             if end.code == logs.STOPPED:  # Ctrl-C or SIGTERM
                 console.stop(_STOPPED, status=logs.STOPPED)
             raise
-        except Exception as error:
+        except Exception as error:  # the last to see it: a sentence and a status for every kind
             console.stop(logs.sentence_of(error), status=logs.status_of(error))

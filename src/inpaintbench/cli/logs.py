@@ -167,15 +167,13 @@ _current: list[_Log] = []
 @contextmanager
 def of_command(words: Sequence[str]) -> Iterator[None]:
     """Keep a log while the block runs, which ends with ``SystemExit`` or normally."""
-    log, status = _Log(words), 0
+    log, status = _Log(words), 1
     _current.append(log)
     try:
         yield
+        status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
-        raise
-    except BaseException:
-        status = 1
         raise
     finally:
         log.end(status)

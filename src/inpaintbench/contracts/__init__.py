@@ -71,7 +71,7 @@ def outcomes(checks: Sequence[Check], leaf: object) -> Iterator[Outcome]:
             yield Outcome(what, fault=str(error))
         except NotChecked as error:
             yield Outcome(what, skipped=str(error))
-        except Exception as error:
+        except Exception as error:  # a leaf of somebody's may raise anything
             yield Outcome(what, fault=f"{type(error).__name__}: {error}")
         else:
             yield Outcome(what)

@@ -13,14 +13,6 @@ once, when the network is loaded.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from inpaintbench.compute import Compute
-from inpaintbench.models import torch_networks
-from inpaintbench.models.weights import Brought
-
-if TYPE_CHECKING:
-    from inpaintbench.models.dino_layers import Dino
 import json
 import re
 from collections.abc import Mapping
@@ -28,11 +20,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inpaintbench.compute import Compute
 from inpaintbench.errors import NotMeasurable
+from inpaintbench.models import torch_networks
+from inpaintbench.models.weights import Brought
 
 if TYPE_CHECKING:
     from inpaintbench.models.dino_layers import Dino
-
 
 _ADDRESS = "inpaintbench.models.dino_layers:Dino"
 # Entry of `weights.toml`.

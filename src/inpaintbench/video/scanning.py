@@ -60,7 +60,7 @@ class DecordProcess:
     def __enter__(self) -> DecordProcess:
         try:
             self.frames = int(self._header()["frames"])
-        except BaseException:
+        except BaseException:  # an interrupt, too: `with` closes only what was entered
             self.close()
             raise
         return self

@@ -154,7 +154,7 @@ def rater_api(
             return JSONResponse(SPEECH.get().all(reply))
         except (Refused, InputError, JournalUnavailable) as error:
             return told(error, as_page=False)
-        except Exception:
+        except Exception:  # a fault of the program: the log has it whole, the rater one sentence
             _LOG.exception("a request of a rater failed")
             return refusal(500, "something went wrong here", as_page=False)
 

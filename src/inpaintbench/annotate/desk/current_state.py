@@ -308,7 +308,7 @@ class Live:
                 self._settle([call])
             if len(calls) == 1:
                 calls[0].outcome.set_exception(spoilt.error)
-        except Exception as error:
+        except Exception as error:  # whatever it is, whoever waits for an answer gets it
             for call in calls:
                 call.outcome.set_exception(error)
 
@@ -331,11 +331,11 @@ class Live:
                     before = appended
                     try:
                         given.append(partial(call.outcome.set_result, call.work(append)))
-                    except Exception as error:
+                    except Exception as error:  # of one call, whose thread raises it: the others go on
                         if appended > before:
                             raise _Spoilt(error) from error
                         given.append(partial(call.outcome.set_exception, error))
-        except BaseException:
+        except BaseException:  # an interrupt, too: what was folded is in no journal
             if appended:
                 self._forget()
             raise
@@ -373,7 +373,7 @@ class Live:
                     events = self._journal.events(self.study.study_id, after=self.state.last_seq, most=_AT_ONCE)
                 self.now = self._clock()
                 self.coverage = Coverage(self.state, now=self.now)
-        except BaseException:
+        except BaseException:  # an interrupt, too: a state that is half folded is none
             self._forget()
             raise
 
@@ -409,7 +409,7 @@ class Live:
         before, self.now = self.now, self._clock()
         try:
             self._fold(events)
-        except BaseException:
+        except BaseException:  # as above
             self._forget()
             raise
         if self.now < before:  # what expired meanwhile is live again, unless an event says otherwise

@@ -89,7 +89,7 @@ class Journal:
         self.database = Database(url)
         try:
             migrate(self.database)
-        except BaseException:
+        except BaseException:  # an interrupt, too: nobody else can close it
             self.database.close()
             raise
 

@@ -10,8 +10,10 @@ from typing import Any
 import cv2
 import numpy as np
 import numpy.typing as npt
+from pydantic import TypeAdapter
 
 from inpaintbench import video
+from inpaintbench.catalogue import tables_at
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.edit_folders import EDITS, write_masks
 from inpaintbench.curation.sources.embedded import FRAMES_PER_SECOND, Shot, film
@@ -42,62 +44,7 @@ class Scene:
         return [(task, prompt) for task, both in zip(EDIT_TASKS, self.prompts, strict=True) for prompt in both]
 
 
-SCENES = (
-    Scene(
-        "coffee",
-        "a red cup of coffee on a wooden table",
-        ((288.0, 112.0, 116.0, 96.0), (230.0, 265.0, 28.0, 40.0)),
-        ((172, 112), (182, 170), (205, 215), (240, 240), (290, 243), (340, 235), (375, 205), (395, 160), (404, 112)),
-        (
-            ("a blue cup of coffee on a wooden table", "a green cup of coffee on a wooden table"),
-            ("a red cup of coffee on a wooden table, watercolour", "a red cup of coffee on a wooden table, pencil drawing"),
-            ("a small blue cup of milk on a wooden table", "a tall green glass of tea on a wooden table"),
-            ("a blue cup of coffee and a croissant on a marble table", "a green cup of tea on a snowy window sill"),
-        ),
-    ),
-    Scene(
-        "chelsea",
-        "a tabby cat with green eyes",
-        ((170.0, 115.0, 36.0, 33.0), (320.0, 135.0, 26.0, 29.0)),
-        (),
-        (
-            ("a tabby cat with blue eyes", "a tabby cat with orange eyes"),
-            ("a tabby cat with green eyes, oil painting", "a tabby cat with green eyes, comic strip"),
-            ("a tabby cat with large, closed blue eyes", "a tabby cat with small glowing orange eyes"),
-            ("a white cat with blue eyes in a garden", "a black cat with orange eyes at night"),
-        ),
-    ),
-    Scene(
-        "astronaut",
-        "an astronaut in an orange suit in front of a model of the space shuttle",
-        (),
-        (
-            (40, 511), (25, 470), (30, 330), (60, 270), (110, 235), (118, 165), (150, 150), (165, 175), (190, 190), (235, 188),
-            (262, 172), (290, 195), (303, 255), (340, 290), (355, 350), (310, 370), (285, 420), (280, 511),
-        ),
-        (
-            ("an astronaut in a blue suit in front of a model of the space shuttle",
-             "an astronaut in a green suit in front of a model of the space shuttle"),
-            ("an astronaut in an orange suit in front of a model of the space shuttle, mosaic",
-             "an astronaut in an orange suit in front of a model of the space shuttle, old photograph"),
-            ("an astronaut in a shiny blue suit with stripes in front of a model of the space shuttle",
-             "an astronaut in a torn green suit without patches in front of a model of the space shuttle"),
-            ("a diver in a blue suit in front of a submarine", "a robot in green armour in front of a castle"),
-        ),
-    ),
-    Scene(
-        "rocket",
-        "a white rocket on its launch pad at dusk",
-        (),
-        ((310, 405), (311, 300), (312, 170), (316, 140), (322, 127), (329, 140), (334, 170), (335, 300), (336, 405)),
-        (
-            ("a red rocket on its launch pad at dusk", "a yellow rocket on its launch pad at dusk"),
-            ("a white rocket on its launch pad at dusk, charcoal drawing", "a white rocket on its launch pad at dusk, pixel art"),
-            ("a short red rocket with fins on its launch pad at dusk", "a striped yellow rocket on its launch pad at dusk"),
-            ("a red lighthouse among palm trees at noon", "a yellow church tower among houses in the snow"),
-        ),
-    ),
-)  # fmt: skip
+SCENES = TypeAdapter(tuple[Scene, ...]).validate_python(tables_at(f"{__package__}:embedded_edits.toml")["scenes"])
 # Motions of the virtual camera with their speed: slow enough for flow to follow.
 MOTIONS: tuple[tuple[str, float], ...] = (("tripod", 0.0), ("pan_right", 0.05), ("hand_shake", 0.02))
 

@@ -38,6 +38,11 @@ from inpaintbench.pages.tables import simple
 from inpaintbench.pages.words import count, number, signed_percent
 from inpaintbench.table_files import canonical_bytes, csv_bytes
 
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
+
 _MEASURE = ("metric", "region", "measure", "unit", "higher_is_better", "standing")
 _TABLE_1 = (
     "slice", "attribute", "setting", "method", *_MEASURE, "mean", "standard_error", "n", "n_vectors", "dimension", "place",
@@ -188,12 +193,6 @@ def _markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
 def escaped(words: str) -> str:
     """Words of a cell or line of Markdown, where a bar would end the cell and a bracket begin a tag."""
     return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
-
-if TYPE_CHECKING:
-    import altair
-else:
-    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 
 PAGE = "analysis.html"

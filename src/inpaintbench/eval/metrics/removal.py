@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Literal, NamedTuple, Unpack, get_args
 
@@ -86,8 +87,8 @@ class _OfTheEffect(Metric):
             self._value(sums), details={"removed": sums.removed, "residual": sums.residual, "effect_levels": sums.levels}
         )
 
-    def _value(self, sums: Sums) -> float:
-        raise NotImplementedError
+    @abstractmethod
+    def _value(self, sums: Sums) -> float: ...
 
 
 class EffectRemoved(_OfTheEffect):

@@ -34,9 +34,8 @@ from inpaintbench.pages.words import number, p_words, signed
 from inpaintbench.types import Slice
 
 if TYPE_CHECKING:
-    from altair import TopLevelMixin
-if TYPE_CHECKING:
     import altair as alt
+    from altair import TopLevelMixin
 else:
     alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 

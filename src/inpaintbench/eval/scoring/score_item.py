@@ -265,7 +265,7 @@ def measurements_of(metric: Metric, views: Views, *, protocol: Protocol) -> list
             measured += [*metric.measure_together([view.declaring(metric.name, metric.parts) for view in some])] if some else []
         except VerifyError:
             raise
-        except Exception as error:
+        except Exception as error:  # of a metric, perhaps somebody's: the others of the item are measured all the same
             if is_disk_error(error):  # no item can succeed then
                 raise
             if len(some) > 1:  # what spoils one prediction need not spoil the others

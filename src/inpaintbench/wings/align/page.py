@@ -23,6 +23,11 @@ from inpaintbench.wings.align.align import COMPARISON_COLUMNS, DEFINITION, Align
 from inpaintbench.wings.align.bootstrap import Estimate, correlation_words, interval_words, rate_words, share
 from inpaintbench.wings.align.win_ratios import KINDS, Selection, by_method
 
+if TYPE_CHECKING:
+    import altair
+else:
+    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
+
 _ESTIMATE = Estimate._fields[1:]  # behind the value, whose head says what it is
 _WIN_RATIOS = ("dimension", "metric", "method", "item", "people", "metric_ratio", "answers")
 
@@ -180,11 +185,6 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
     return csv_bytes(columns, ([spelt(value) for value in row] for row in rows))
 
 
-if TYPE_CHECKING:
-    import altair
-else:
-    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
-
 # Pixels: height of a row, width of its plot, side of a scatter plot; and how many of these stand side by side.
 _ROW, _PLOT, _SIDE, _ACROSS = 40, 340, 210, 4
 # Ratios between the sides of a scatter plot and 0 or 1.
@@ -284,11 +284,6 @@ def scatter_figure(dimension: Dimension) -> altair.ConcatChart:
     )
     return altair.concat(*plots, data=altair.InlineData(values=data), columns=across, title=title)
 
-
-if TYPE_CHECKING:
-    import altair
-else:
-    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 
 # Every name that a folder of an alignment may hold; a folder with another is somebody's own and never replaced.
 PAGE = "alignment.html"

@@ -262,10 +262,6 @@ def _scatter(found: Transcript, across: str, up: str) -> altair.LayerChart | alt
     return drawn
 
 
-if TYPE_CHECKING:
-    import altair
-else:
-    altair = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
 # Fields of a cell in CSV, in this order.
 CELL = ("mean", "n", "total", "low", "high", "applies", "applies_mean", "reason")
 

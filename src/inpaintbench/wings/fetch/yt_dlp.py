@@ -225,7 +225,7 @@ def _opened(request: Any, headers: dict[str, str], cookies: Any, limits: Limits)
     client = httpx2.Client(transport=transport, trust_env=False, follow_redirects=False, cookies=cookies)
     try:
         response, url = send_following_redirects(client, Visit(request.url, limits, own), request.method, common, body=data)
-    except BaseException:
+    except BaseException:  # an interrupt, too: nobody else can close it
         client.close()
         raise
     return _Body(client, response), url
