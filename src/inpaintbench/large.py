@@ -39,7 +39,11 @@ def mapped(file: IO[bytes], shape: tuple[int, ...], dtype: Any) -> npt.NDArray[A
     Raises:
         OSError: no room: it is taken before anything is written, where a full disk would end the process.
     """
-    os.posix_fallocate(file.fileno(), 0, math.prod(shape))
+    try:
+        os.posix_fallocate(file.fileno(), 0, math.prod(shape))
+    except OSError as error:  # it may be another disk than that of the results
+        error.filename = f"{math.prod(shape) / 1e9:.1f} GB for the frames of a long clip, in TMPDIR or {_FOLDER}"
+        raise
     return np.ndarray(shape, dtype, mmap.mmap(file.fileno(), math.prod(shape)))
 
 
