@@ -359,6 +359,37 @@ def test_what_is_asked_of_places_that_are_of_other_items_by_now_is_refused(tmp_p
             assert asked(listening, f"/api/items.csv?{query}", strange)[0] == 400
 
 
+def test_files_of_strangers_that_hold_anything_are_told(own: Path) -> None:
+    for name, told in (("a", '{"summary": 5}'), ("b", '{"summary": [5]}'), ("c", '{"summary": [{"metric": []}]}')):
+        (own / "runs" / name / "report" / "report.json").write_text(told)
+    (own / FILE).write_text('{"things": {"run 0/runs/a": 5}, "flags": [7]}')
+    for listening in _served(own):
+        for other in "bc":
+            status, data, _ = asked(listening, f"/compare?one=0/runs/a/report&other=0/runs/{other}/report")
+            assert (status, set(json.loads(data))) == (404, {"sentence"})
+        for path in ("/api/things", "/api/flags.csv", "/api/set?runs=0/runs/a"):
+            status, data, _ = asked(listening, path)
+            assert (status, set(json.loads(data))) == (404, {"sentence"})
+
+
+def test_a_film_that_is_let_go_of_while_it_is_asked_for_is_made_again(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cache := tmp_path / "cache").mkdir()
+    bench, once = Bench([own], cache), pixels.made_once
+    query = {"runs": ["0/runs/a"], "item": ["i0"]}
+
+    def and_tidied(path: Path, *of: Any, **more: Any) -> None:
+        once(path, *of, **more)
+        for film in cache.glob("*.mp4"):
+            film.unlink()
+
+    monkeypatch.setattr(pixels, "made_once", and_tidied)
+    bench.shown(query)
+    monkeypatch.setattr(pixels, "made_once", once)
+    assert (cache / bench.shown(query)["file"]).stat().st_size > 0
+
+
 def test_the_mean_of_what_is_never_negative_has_no_negative_interval(own: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").mkdir()
     bench = Bench([own], tmp_path / "cache")

@@ -149,7 +149,7 @@ class Networks:
 
     Attributes:
         device: Where networks run: {names}.
-        precision: Of networks: {names}; auto is fp32, or for a run folder tf32 on a card and bf16 on processors with AMX, where close.
+        precision: Of networks: {names}; auto is fp32, or in run folders tf32 on cards, bf16 on processors with AMX, where close.
     """
 
     device: Annotated[str, Among(get_args(Device))] = "auto"

@@ -183,7 +183,8 @@ def sheet(media: ItemMedia, cache: Path, item_id: str, parts: Sequence[Part], *,
     key = _digest(item_id, str(media.root), manner, base, _CRF, parts_told, media.blobs(item_id, parts))
     path, told = cache / f"{key}{video.suffix_for(int(media.row(item_id)['frames']))}", cache / f"{key}.json"
     made_once(told, lambda: _make(media, path, told, item_id, parts, manner, base), whole=path.exists)
-    path.touch()
+    with suppress(FileNotFoundError):  # let go of meanwhile: an empty one in its place would stay
+        os.utime(path)
     found: dict[str, Any] = json.loads(told.read_text())
     return found | {"file": path.name}
 

@@ -59,6 +59,10 @@ _PURPOSE = "X-Inpaintbench"
 # Bytes of a question, as a figure of 100,000 items and eight methods is, and those that are taken in before they are refused: who
 # still sends hears nothing.
 _MOST_BODY, _MOST_HEARD = 64 << 20, 1 << 30
+# What questions of strangers, and files of theirs, may lead to.
+_REFUSED = (
+    InpaintBenchError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OSError, pa.ArrowException
+)  # fmt: skip
 # How long the folders are taken to be as they were, seconds.
 _SAME_SECONDS = 2.0
 _KEPT_SETS = 6
@@ -544,7 +548,7 @@ class _Handler(SimpleHTTPRequestHandler):
                 self._file(bench.folders.place(unquote(asked.path.removeprefix("/files/"))), foreign=True)
             else:
                 raise InputError(f"there is nothing at {asked.path!r}")
-        except (InpaintBenchError, ValueError, KeyError, OSError, pa.ArrowException) as error:
+        except _REFUSED as error:
             self._refuse(HTTPStatus.NOT_FOUND, str(error))
 
     do_HEAD = do_GET  # noqa: N815 - the name that the library looks for
@@ -598,16 +602,7 @@ class _Handler(SimpleHTTPRequestHandler):
             if asked.path not in routes:
                 raise InputError(f"there is nothing at {asked.path!r}")
             self._send(*routes[asked.path]())
-        except (
-            InpaintBenchError,
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            OSError,
-            pa.ArrowException,
-        ) as error:
+        except _REFUSED as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
 
     def _may(self, query: Mapping[str, Sequence[str]]) -> bool:
