@@ -49,7 +49,7 @@ QUERY_STEP = 3
 # of them, and those that show something else are found by it: so what a crowd costs each of its members has a bound.
 MOST_UNDER_A_KEY, MOST_UNDER_ALL = 300, 4_096
 # Bounds the memory: about 40 bytes each.
-PAIRS_AT_ONCE = 4_000_000
+PAIRS_AT_ONCE = 1_000_000
 # Up to 254 keys each: what is made of them stays in the cache of a processor.
 QUERIES_AT_ONCE = 2_048
 # Of texts with hashes, for the same reason: up to 5 kB each.
