@@ -372,6 +372,20 @@ def test_files_of_strangers_that_hold_anything_are_told(own: Path) -> None:
             assert (status, set(json.loads(data))) == (404, {"sentence"})
 
 
+def test_who_rated_is_in_no_file_that_is_shown(own: Path) -> None:
+    study = own / "study"
+    study.mkdir()
+    hidden = ("journal.sqlite", "journal.sqlite-wal", "journal.json", "kept.sqlite.bak", ".state")
+    for name in (*hidden, "notes.txt"):
+        (study / name).write_text("Ada")
+    (study / "link.txt").symlink_to(study / "journal.sqlite")
+    for listening in _served(own):
+        assert asked(listening, "/files/0/study/notes.txt")[:2] == (200, b"Ada")
+        for name in (*hidden, "link.txt", "%6aournal.sqlite"):
+            status, data, _ = asked(listening, f"/files/0/study/{name}")
+            assert (status, b"Ada" in data) == (404, False)
+
+
 def test_a_film_that_is_let_go_of_while_it_is_asked_for_is_made_again(
     own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -69,6 +69,8 @@ _KEPT_SETS = 6
 # Things of a folder that is made to be shown as it is.
 _PAGES = frozenset({"report", "leaderboard", "page"})
 _KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+# Of a study: who its raters are, and keys; people who may look on see them under pseudonyms.
+_PRIVATE = re.compile(r"\..*|journal\..*|.*\.sqlite.*")
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
@@ -666,8 +668,8 @@ class _Handler(SimpleHTTPRequestHandler):
 
     def _file(self, place: Path, *, foreign: bool = False) -> None:
         """A file, or the part of it that was asked for."""
-        if not place.is_file():
-            raise InputError(f"{place.name!r} is no file")
+        if not place.is_file() or (foreign and _PRIVATE.fullmatch(place.resolve().name)):
+            raise InputError(f"{place.name!r} is no file that is shown")
         size = place.stat().st_size
         asked = _RANGE.fullmatch(self.headers.get("Range", ""))
         begin, end = 0, size - 1
