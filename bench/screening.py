@@ -252,7 +252,8 @@ def by_lot(held: Held) -> set[int]:
     rule = RULES.get("annotator_model")()
     logs = [held.coin(place) for place in range(len(held.raters))]
     enough = [place for place, log in enumerate(logs) if held.asked(place)[0] >= rule.least and log >= np.log(rule.factor)]
-    return {place for place in enough if as_near([(held, place)], logs[place]) <= rule.p}
+    told = {place: as_near([(held, place)], logs[place], p=rule.p) for place in enough}
+    return {place for place, (near, found) in told.items() if near <= rule.p and found >= rule.found}
 
 
 def who_knows(panel: Panel, choices: Choices, orders: Any, *, draws: int = 64) -> Any:

@@ -268,7 +268,9 @@ class AnnotatorModel(ScreeningRule):
     Args:
         factor: least Bayes factor of a coin against an order.
         p: share of those simulated people, a quarter of them with an order of their own, that may come as near, 0..1. With 0.1
-            1.5 % of simulated minorities were wronged, and 3.5 % where methods are so close that answers hardly tell anything.
+            1.5 % of simulated minorities were wronged.
+        found: share of simulated coins that must be nearer than that, 0..1. Of methods that are so close that fewer are, answers
+            tell too little of anybody, and nobody is flagged.
         least: comparisons of a rater, ties apart, before anything is said; fewer tell too little of an order of one's own.
         reliability: of the first version, which held everybody against one order; read and not used.
     """
@@ -277,10 +279,13 @@ class AnnotatorModel(ScreeningRule):
     version = "3"
     title = "Choices by lot"
 
-    def __init__(self, *, factor: float = 2.0, p: float = 0.1, least: int = 25, reliability: float = 0.6) -> None:
+    def __init__(
+        self, *, factor: float = 2.0, p: float = 0.1, found: float = 0.65, least: int = 25, reliability: float = 0.6
+    ) -> None:
         if isinstance(factor, bool) or not isinstance(factor, int | float) or not factor >= 1:
             raise InputError(f"factor is {factor!r}, choose a number of 1 or more")
-        self.factor, self.p, self.least = float(factor), share(p, name="p"), at_least(least, name="least")
+        self.factor, self.p, self.found = float(factor), share(p, name="p"), share(found, name="found")
+        self.least = at_least(least, name="least")
         share(reliability, name="reliability")
 
     def findings(self, panel: Panel) -> list[Finding]:
@@ -294,9 +299,11 @@ class AnnotatorModel(ScreeningRule):
         for rater_id, parts in of_rater.items():
             compared, repeated = (sum(column) for column in zip(*(held.asked(place) for held, place in parts), strict=True))
             log = sum(held.coin(place) for held, place in parts)
-            if compared >= self.least and log >= math.log(self.factor) and (near := as_near(parts, log)) <= self.p:
-                said[rater_id] = (
-                    f"{compared} choices and {repeated} repeats are {min(math.exp(min(log, 9)), 999):.0f} times as likely of a "
-                    f"coin as of an order; of people with one {near:.1%} come as near"
-                )
+            if compared >= self.least and log >= math.log(self.factor):
+                near, found = as_near(parts, log, p=self.p)
+                if near <= self.p and found >= self.found:
+                    said[rater_id] = (
+                        f"{compared} choices and {repeated} repeats are {min(math.exp(min(log, 9)), 999):.0f} times as likely of "
+                        f"a coin as of an order; of people with one {near:.1%} come as near"
+                    )
         return panel.findings(said)

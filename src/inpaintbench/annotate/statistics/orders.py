@@ -299,10 +299,10 @@ def orders_of(choices: Choices, *, methods: int, raters: int) -> Orders:
     return replace(found, evidence=finer[best], within=WITHINS[best])
 
 
-def made_up(counts: Counts, orders: Orders, rater: int, *, answers: int, seed: int) -> Reals:
-    """``float64[answers]``: log Bayes factors of simulated people with an order who were asked what ``rater`` was.
+def made_up(counts: Counts, orders: Orders, rater: int, *, coins: bool, answers: int, seed: int) -> Reals:
+    """``float64[answers]``: log Bayes factors of simulated people who were asked what ``rater`` was.
 
-    ``OF_THEIR_OWN`` of them hold one of their own, the others are in the groups by their shares.
+    They toss ``coins``; else ``OF_THEIR_OWN`` of them hold an order of their own, the others are in the groups by their shares.
 
     Args:
         counts: of the panel.
@@ -319,12 +319,14 @@ def made_up(counts: Counts, orders: Orders, rater: int, *, answers: int, seed: i
     draw = rng.integers(DRAWS, size=answers)
     strengths, bias = (np.stack([of[side] for of in (own, *groups)])[member, draw] for side in (0, 1))
     p = 1 / (1 + np.exp(strengths[:, right] - strengths[:, left] - bias[:, None]))
+    if coins:
+        p = np.repeat(rng.beta(FAIR, FAIR, size=(answers, 1)), p.shape[1], axis=1)
     shown = np.repeat(counts.shown[rater][None], answers, axis=0)
     asked = counts.again[1][counts.again[0] == rater]
     of = p[:, asked]
     first, anew = rng.random(of.shape) < of, rng.random(of.shape) < of
     nodes, weights = zip(*_constancy(orders.repetition), strict=True)
-    rho = rng.choice(nodes, p=weights, size=(answers, 1))
+    rho = np.zeros((answers, 1)) if coins else rng.choice(nodes, p=weights, size=(answers, 1))
     again = np.where(rng.random(of.shape) < rho, first, anew)
     who = np.repeat(np.arange(answers), len(asked))
     repeats = (who, np.tile(asked, answers), again.ravel().astype(np.int64), (again == first).ravel().astype(np.int64))
@@ -356,19 +358,26 @@ def held_in(choices: Choices, methods: Sequence[str], raters: Sequence[str]) -> 
     return Held(methods, raters, orders, counted(choices, methods=len(methods), raters=len(raters)))
 
 
-def as_near(parts: Sequence[tuple[Held, int]], log: float, *, people: int = 400) -> float:
-    """Share of simulated people with an order whose answers are as near to a coin's as ``log``.
+def as_near(parts: Sequence[tuple[Held, int]], log: float, *, p: float, people: int = 400) -> tuple[float, float]:
+    """Share of simulated people with an order who are as near to a coin as ``log``, and of coins nearer than all but ``p`` are.
 
     Args:
         parts: questions, and the place of a rater in each; the people are asked the same.
         log: sum of the rater's ``Held.coin``.
-        people: how many are simulated, as by ``made_up``.
+        p: share of people with an order.
+        people: how many of each kind are simulated, as by ``made_up``.
     """
-    others = np.sum(
-        [made_up(held.counts, held.orders, place, answers=people, seed=at) for at, (held, place) in enumerate(parts)],
-        axis=0,
+    honest, coins = (
+        np.sum(
+            [
+                made_up(held.counts, held.orders, place, coins=coins, answers=people, seed=at)
+                for at, (held, place) in enumerate(parts)
+            ],
+            axis=0,
+        )
+        for coins in (False, True)
     )
-    return float(np.mean(others >= log))
+    return float(np.mean(honest >= log)), float(np.mean(coins > np.quantile(honest, 1 - p)))
 
 
 def held_by(votes: Sequence[Vote], question: str) -> Held | None:
