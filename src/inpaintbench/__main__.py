@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     # Loading numpy starts a thread a core, which takes longer than all else that a command does before it answers. Work is spread
     # over processes, each of which keeps to one core.
+    gc.disable()  # until a command begins: what is imported stays, and looking through it is an eighth of a command's help
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from inpaintbench.cli import main as run

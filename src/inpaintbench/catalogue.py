@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.metadata
 import pkgutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -99,9 +99,9 @@ class Catalogue(Generic[T_co]):
         return dict(self._known())
 
     def _known(self) -> dict[str, str]:
-        if self._addresses is None:  # looked up once: scanning the installed packages takes 20 ms
+        if self._addresses is None:
             addresses = {**self._own, **joined(self.kind)}
-            for point in entry_points(group=f"inpaintbench.{self.kind.replace(' ', '_')}"):
+            for point in entry_points(f"inpaintbench.{self.kind.replace(' ', '_')}"):
                 if point.name in addresses:
                     raise InpaintBenchError(
                         f"{self.kind} {point.name!r} of {point.value} is already taken by {addresses[point.name]}"
@@ -134,6 +134,16 @@ class Catalogue(Generic[T_co]):
             names = {name: getattr(leaf, name) for name in ("__module__", "__qualname__", "__doc__")}
             self._admitted[key] = type(leaf.__name__, (leaf, *base.bases_for(leaf)), names)
         return self._admitted[key]  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1)
+def _points() -> Any:
+    return importlib.metadata.entry_points()  # scans the installed packages, which takes 10 ms or more
+
+
+def entry_points(group: str) -> Any:
+    """What installed packages state for one group."""
+    return _points().select(group=group)
 
 
 @lru_cache

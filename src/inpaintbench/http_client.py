@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
-import tenacity
 
 import inpaintbench
 from inpaintbench.errors import Gone, InputError, NetworkError, Rejected
+from inpaintbench.lazily import lazily
+
+tenacity = lazily("tenacity")  # brings asyncio, and a web server where one is installed
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Net = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -269,7 +271,8 @@ def retry(visit: Visit, attempt: Callable[[], Result]) -> Result:
         return attempt()
 
     try:
-        return tries(counted)
+        result: Result = tries(counted)
+        return result
     except TransientError as error:
         times = "once" if visit.tries == 1 else f"{visit.tries} times"
         raise NetworkError(f"{visit.shown} could not be fetched, tried {times}: {error}") from error
@@ -278,11 +281,11 @@ def retry(visit: Visit, attempt: Callable[[], Result]) -> Result:
         raise
 
 
-def _wait(state: tenacity.RetryCallState) -> float:
+def _wait(state: Any) -> float:
     error = state.outcome.exception() if state.outcome else None
     retry_after = error.wait_seconds if isinstance(error, TransientError) else None
     # Without jitter, many clients that were turned away together would come back together.
-    jitter = tenacity.wait_random_exponential(multiplier=1, max=_LONGEST_WAIT_SECONDS)(state)
+    jitter: float = tenacity.wait_random_exponential(multiplier=1, max=_LONGEST_WAIT_SECONDS)(state)
     return jitter if retry_after is None else retry_after + min(jitter, 1.0)
 
 

@@ -30,7 +30,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.json as pj
-import pyarrow.parquet as pq
 
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
@@ -38,6 +37,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.tables import UNEXPECTED, UNREADABLE, columns_of, flat, last_places, prove, schema_of, write_rows
 
 pc = lazily("pyarrow.compute")
+pq = lazily("pyarrow.parquet")
 
 # A log that is longer becomes a part.
 LOG_BYTES = 64 << 20

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from inpaintbench.errors import InputError, reason_of
 from inpaintbench.files import open_text, read_text
+from inpaintbench.lazily import lazily
 from inpaintbench.types import canonical_json
+
+pq = lazily("pyarrow.parquet")
 
 SUFFIXES = (".parquet", ".csv", ".jsonl")
 # What a spreadsheet takes for the beginning of a formula, or skips before one; exports write a quote before such a text.

@@ -18,7 +18,6 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from inpaintbench.catalogue import joined
 from inpaintbench.errors import WorkspaceError
@@ -27,6 +26,7 @@ from inpaintbench.lazily import lazily
 from inpaintbench.types import canonical_json
 
 pc = lazily("pyarrow.compute")  # registers its functions for 20 ms or more
+pq = lazily("pyarrow.parquet")
 
 Record = TypeVar("Record")
 _COLUMNS: dict[str, pa.DataType] = {"str": pa.string(), "int": pa.int64(), "float": pa.float64(), "bool": pa.bool_()}
@@ -162,7 +162,7 @@ def _schema_of_some(record_type: type, columns: Sequence[str] | None) -> pa.Sche
     return pa.schema([schema.field(name) for name in columns or schema.names])
 
 
-def _there(file: pq.ParquetFile, wanted: pa.Schema, record_type: type) -> list[str]:
+def _there(file: Any, wanted: pa.Schema, record_type: type) -> list[str]:
     """The wanted columns, but for those that were added after the file was written."""
     later = {field.name for field in fields(record_type) if field.default is None}
     return [name for name in wanted.names if name not in later or name in file.schema_arrow.names]
@@ -204,7 +204,7 @@ def texts(values: Iterable[str]) -> pa.Array:
     return pa.chunked_array(parts, pa.string()).combine_chunks()
 
 
-def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Collection[str]) -> pa.Table:
+def _rows_with(file: Any, names: list[str], column: str, values: Collection[str]) -> pa.Table:
     """The rows with one of ``values`` in ``column``: other columns are read of the groups of rows alone that have any."""
     asked, place = pa.array(sorted(values), pa.string()), file.schema_arrow.names.index(column)
     parts = [file.schema_arrow.empty_table().select(names)]
@@ -220,9 +220,7 @@ def _rows_with(file: pq.ParquetFile, names: list[str], column: str, values: Coll
     return pa.concat_tables(parts)
 
 
-def _rows_together(
-    file: pq.ParquetFile, names: list[str], column: str, values: Collection[str], *, first: int
-) -> tuple[Any, int]:
+def _rows_together(file: Any, names: list[str], column: str, values: Collection[str], *, first: int) -> tuple[Any, int]:
     """``_rows_with`` of rows that lie together, looked for from the group ``first`` on; and the group that they begin in."""
     asked, count = pa.array(sorted(values), pa.string()), file.num_row_groups
     kept: dict[int, Any] = {}

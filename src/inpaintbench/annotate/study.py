@@ -156,7 +156,7 @@ class Show(Strict):
 class RuleSpec(BaseModel):
     """A screening rule of a study: whether it acts by itself, and the constants of its leaf."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="allow", allow_inf_nan=False)
 
     auto: bool = False
     """What it flags is excluded without anybody's decision, while raters are at work."""

@@ -18,7 +18,6 @@ from inpaintbench.eval.report.figures import versus_figure
 from inpaintbench.eval.report.media import PredictionMedia
 from inpaintbench.eval.report.two_methods import HEADS, Difference, telling, text_rows
 from inpaintbench.eval.report.two_methods import compare as differences
-from inpaintbench.eval.report.write import ReportFiles, write_report
 from inpaintbench.eval.results.cautions import exposure_sentences
 from inpaintbench.eval.results.quantity import Quantity, quantity_label
 from inpaintbench.eval.results.slices import in_reading_order
@@ -34,6 +33,8 @@ from inpaintbench.workspace import Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from inpaintbench.eval.report import ReportFiles
 
 # Rows of a comparison that a notebook shows.
 _MOST_ROWS = 20
@@ -225,6 +226,8 @@ def write_run_report(
         rows = run_folder.Scores(row for row in rows if row.item_id in there)
         # A number of a set stands for its slice; that of all items is of more than are left.
         compared = [row for row in compared if row.slice in slices]
+    from inpaintbench.eval.report import write_report  # which most commands of this module do without
+
     media = PredictionMedia(root, dataset, workspace.blobs, workspace.table("predictions", Prediction), protocol=chosen)
     return write_report(
         folder or workspace.path / "report", title=dataset.name, dataset=dataset, scores=rows, slice_scores=compared,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
+import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import lru_cache
-from types import MappingProxyType
+from importlib.util import find_spec
+from types import CodeType, MappingProxyType
 from typing import Any, ClassVar
 
 import typer
@@ -43,7 +46,7 @@ def group(
         commands: name -> ``module:name`` of a function, or of the ``typer.Typer`` of a group below; ``run --for scores`` is the
             name of a part of the command ``run``.
         help: what the group is for.
-        sentences: name -> what the command says of itself; where all are here, the group's help imports none of them.
+        sentences: name -> what the command says of itself, of groups and where help shall not even look for docstrings.
         panels: title -> the commands that stand under it in help, each command once; one panel where none are given.
         former: former name, of one word or two -> the name now, as it is typed behind the program's; it does the same and says
             so, and no help lists it. "" for a group whose commands say it.
@@ -96,6 +99,13 @@ class Command(TyperCommand):
             _check_once(given)
             _check_places(self.params, {one.name: one.consume_value(ctx, values)[0] for one in self.params}, self.callback)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Collects garbage again, which the program leaves while it imports, and never looks through what was imported."""
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Arguments and options under the titles of their panels, in the order of the first of each."""
@@ -184,8 +194,8 @@ class _Group(TyperGroup):
         address = self.addresses.get(cmd_name) or self.addresses.get(now.partition(" ")[2])
         if address is None:
             return None
-        if self._unloaded:
-            return TyperCommand(cmd_name, help=self.sentences.get(cmd_name))
+        if self._unloaded and (sentence := self.sentences.get(cmd_name) or _docstring(address)):
+            return TyperCommand(cmd_name, help=sentence)
         made = _command(cmd_name, address, tuple(self.parts(cmd_name)))
         if cmd_name in self.former:
             made.now, made.hidden = now, True
@@ -204,14 +214,14 @@ class _Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        """Names, with sentences where these are here: to import all commands at every press of the key takes too long."""
+        """Names with sentences: to import all commands at every press of the key takes too long."""
         with self._left_unloaded():
             return super().shell_complete(ctx, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Names and sentences under the titles of their panels, in columns of one width."""
         widest = max((len(name) for name in self.list_commands(ctx)), default=0)
-        with self._left_unloaded() if self.sentences.keys() >= self.addresses.keys() else nullcontext():
+        with self._left_unloaded():
             for title, names in self.panels.items() if widest else ():
                 rows = [(f"{name:<{widest}}", self.get_command(ctx, name)) for name in names]
                 limit = formatter.width - 6 - widest
@@ -227,6 +237,15 @@ class _Group(TyperGroup):
             yield
         finally:
             self._unloaded = False
+
+
+def _docstring(address: str) -> str | None:
+    """That of the function at ``module:name``, whose module is not run; None where it is made another way."""
+    module, _, name = address.partition(":")
+    spec = find_spec(module)
+    code: Any = spec.loader.get_code(module)  # type: ignore[union-attr] # a module of this program
+    found = [part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == name]
+    return inspect.cleandoc(str(found[-1].co_consts[0])) if found else None
 
 
 @lru_cache(maxsize=256)

@@ -17,8 +17,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, NoReturn
 
 from annotated_types import Ge, Le
-from rich import progress as bar
-from rich import table as tables
 from rich.console import Console
 from rich.text import Text
 
@@ -30,10 +28,13 @@ from inpaintbench.cli.words import check_constants, pair
 from inpaintbench.errors import UsageError, VerifyError, WorkspaceError
 from inpaintbench.executors import STOP_ASKED, default_workers
 from inpaintbench.files import without_controls
+from inpaintbench.lazily import lazily
 
 if TYPE_CHECKING:  # a command imports what works when it works, so that help comes at once
     from inpaintbench.executors.ledgered import LedgeredExecutor
     from inpaintbench.workspace import Shard, Workspace
+
+bar, tables = lazily("rich.progress"), lazily("rich.table")
 
 
 class _Console(Console):
@@ -61,9 +62,9 @@ _DAMAGED_TOLD = 10
 class StepProgress:
     """One bar a step on a terminal; elsewhere one line a step, and one now and then while it takes long."""
 
-    def __init__(self, bars: bar.Progress) -> None:
+    def __init__(self, bars: Any) -> None:
         self._bars = bars
-        self._tasks: dict[str, bar.TaskID] = {}
+        self._tasks: dict[str, Any] = {}
         self._live = err.is_terminal
         self._told: dict[str, float] = {}
         self._begun: dict[str, tuple[float, int]] = {}

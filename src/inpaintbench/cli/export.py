@@ -15,15 +15,12 @@ from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Next, Table
 from inpaintbench.cli.options import Among, More, Positive, option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, UsageError, VerifyError
-from inpaintbench.export import diff as changes
 from inpaintbench.export import removed
-from inpaintbench.export.documents import unstated
 from inpaintbench.export.exposure import exposed_words
 from inpaintbench.export.layouts import LAYOUTS
-from inpaintbench.export.layouts.convert import convert as convert_dataset
-from inpaintbench.export.verify import verify as verify_folder
 from inpaintbench.files import without_controls
 from inpaintbench.frozen import dataset_id, has_truth
+from inpaintbench.lazily import lazily
 from inpaintbench.recipes import dataset_table
 from inpaintbench.recipes.settings import export, export_apart, recall
 from inpaintbench.recipes.versions import Asked
@@ -33,6 +30,8 @@ from inpaintbench.workspace import Workspace
 if TYPE_CHECKING:
     from inpaintbench.export.publishing.push import Plan
 
+changes, documents = lazily("inpaintbench.export.diff"), lazily("inpaintbench.export.documents")
+conversion, verifying = lazily("inpaintbench.export.layouts.convert"), lazily("inpaintbench.export.verify")
 _COMMANDS = ("convert", "verify", "diff", "remove", "push", "fetch", "freeze")
 app = group(
     {name: f"inpaintbench.cli.export:{name}" for name in _COMMANDS},
@@ -125,7 +124,7 @@ def convert(
     constants = {} if shard_megabytes is None else {"shard_megabytes": shard_megabytes}
     check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
     with console.progress() as shown:
-        made = convert_dataset(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
+        made = conversion.convert(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
     return Answer(
         made, f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}"
     )
@@ -160,7 +159,7 @@ def verify(
         elif revision is not None:
             raise UsageError(f"{dataset!r} is a folder; --revision is for datasets of the Hub")
         else:
-            result = verify_folder(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=shown)
+            result = verifying.verify(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=shown)
     facts = {"equal": not result.problems, **asdict(result)}
     if result.problems:
         for problem in () if as_json else result.problems[:_SHOWN]:
@@ -379,7 +378,7 @@ def _planned(made: Plan, repo: str, obstacles: list[str], *, public: bool) -> di
         "licences": made.licences(),
         "licences_stated_over": made.stated_over(),
         "obstacles": obstacles,
-        "rai_not_stated": unstated(made.dataset),
+        "rai_not_stated": documents.unstated(made.dataset),
     }
 
 
@@ -400,5 +399,5 @@ def _plan(made: Plan, repo: str, *, public: bool | None = None) -> Iterator[str 
     if (more := len(made.bytes) - _FILES_SHOWN) > 0:
         yield f"and {more} more files; --json prints them all"
     yield f"{len(made.bytes)} files, {sum(made.bytes.values())} bytes; nothing was sent"
-    if missing := unstated(made.dataset):
+    if missing := documents.unstated(made.dataset):
         yield f"croissant.json says nothing of {', '.join(missing)}: state them in the table [rai] of the file of --dataset"

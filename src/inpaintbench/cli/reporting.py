@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from inpaintbench import frozen
 from inpaintbench.api import runs
@@ -22,7 +22,6 @@ from inpaintbench.compute import Compute
 from inpaintbench.errors import UnknownNameError, UsageError, VerifyError
 from inpaintbench.eval.analysis.means import means_of, published_means
 from inpaintbench.eval.analysis.write import write_analysis
-from inpaintbench.eval.report import ReportFiles
 from inpaintbench.eval.report.figures import versus_figure
 from inpaintbench.eval.report.two_methods import HEADS, csv_bytes, markdown, telling, text_rows
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -36,6 +35,9 @@ from inpaintbench.pages.words import count
 from inpaintbench.regions import ALL_REGIONS
 from inpaintbench.types import Dataset
 from inpaintbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from inpaintbench.eval.report import ReportFiles
 
 DEMO_METHODS = tuple(MethodSpec(name, name) for name in ("blank", "telea", "temporal_median", "affine_propagation"))
 

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import isfunction
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 
 from inpaintbench.catalogue import attribute_at, joined
 from inpaintbench.errors import InpaintBenchError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, Hole
+
+cv2 = lazily("cv2")
 
 Check = Callable[[Any], None]
 

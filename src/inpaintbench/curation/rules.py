@@ -67,7 +67,7 @@ Words = Annotated[tuple[float | str, ...] | None, BeforeValidator(_words)]
 class Rule(BaseModel):
     """Condition on the clips of a benchmark: on one attribute of a clip or its source, or on one answer of people."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     attribute: str | None = None
     """Attribute of the clip, or else of its source: ``cut_score``, ``probe.width``. ``clip.frames`` and ``source.licence`` are

@@ -21,13 +21,14 @@ import inpaintbench
 from inpaintbench import frozen, video
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, MissingExtraError
-from inpaintbench.eval.report.write import ReportFiles
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.files import write_atomically
 from inpaintbench.types import Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from inpaintbench.eval.report.write import ReportFiles
 
 # Trackers cut or refuse longer tables.
 MOST_ROWS = 50_000

@@ -23,8 +23,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pebble import ProcessExpired, ProcessPool
-
 from inpaintbench import storage
 from inpaintbench.errors import (
     InpaintBenchError,
@@ -36,8 +34,11 @@ from inpaintbench.errors import (
     is_disk_error,
 )
 from inpaintbench.executors.base import STATED, Job, given_to, load
+from inpaintbench.lazily import lazily
 from inpaintbench.tables import UNEXPECTED, rows_json
 from inpaintbench.workspace import Blobs
+
+pebble = lazily("pebble")
 
 _STATUS, _CLEAR_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -205,7 +206,7 @@ class Children:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             arguments = [memory_bytes, self._reading, card]
-            self._pool = ProcessPool(count, context=context, initializer=start_worker, initargs=arguments)
+            self._pool = pebble.ProcessPool(count, context=context, initializer=start_worker, initargs=arguments)
             _ = self._pool.active  # starts the threads
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -238,7 +239,7 @@ class Children:
         """Let the processes end, or end them now."""
         end = self._pool.stop if kill else self._pool.close
         with _undisturbed():
-            end()  # type: ignore[no-untyped-call]
+            end()
             self._pool.join()
 
 
@@ -275,7 +276,7 @@ def result(future: Future[Any], *, time_limit_seconds: float) -> list[dict[str, 
         return [{"status": "rejected", "failure": True, "reason": reason, "seconds": time_limit_seconds}]
     except BrokenProcessPool:
         return None
-    except ProcessExpired as error:
+    except pebble.ProcessExpired as error:
         code = error.exitcode or 0
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         # Killed from outside (by a person, or for want of memory) is not the input's doing for certain: the next run tries again.

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from inpaintbench.executors.base import Outcome, Rejection, Step, Task, Tasks, load, task_keys
 from inpaintbench.lazily import lazily
@@ -24,6 +23,7 @@ from inpaintbench.types import canonical_json
 from inpaintbench.workspace import Workspace
 
 pc = lazily("pyarrow.compute")
+pq = lazily("pyarrow.parquet")
 
 FOLDER = "unfinished"
 # What a plan's file holds beside the tasks.

@@ -9,14 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen
 from inpaintbench.errors import InputError
 from inpaintbench.frozen import MOST_SHOWN
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Hole, Plain
+
+cv2 = lazily("cv2")
 
 # The columns of rows that ``shown_by_others`` looks at.
 OF_SHOWN = (

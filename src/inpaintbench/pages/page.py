@@ -14,14 +14,16 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from inpaintbench.files import without_controls
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import words
 from inpaintbench.pages.colours import MethodStyle
 from inpaintbench.pages.panels import Link
 from inpaintbench.pages.tables import comma_separated, latex
+
+jinja2 = lazily("jinja2")
 
 # Runs first, so that what needs scripts is not seen to appear.
 _MARK = 'document.documentElement.classList.add("js");'
@@ -42,15 +44,15 @@ class Media:
 
 
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def _environment() -> Any:
     """Templates are named by their path in the package: ``eval/report/page.html``."""
 
     def shown(value: object) -> object:
         """A part of a page, as letters that stay where they are put."""
         return type(value)(without_controls(value)) if isinstance(value, str) else value
 
-    environment = Environment(
-        loader=PackageLoader("inpaintbench", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("inpaintbench", "."), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, finalize=shown,
     )  # fmt: skip
     for name in ("number", "signed", "share", "percent", "signed_percent", "interval", "percents", "count", "duration", "moment",
@@ -163,7 +165,7 @@ def page(
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src 'self' data: blob: file:; media-src 'self' data: blob: file:; base-uri 'none'; form-action 'none'"
     )
-    return _environment().get_template(template).render(
+    written: str = _environment().get_template(template).render(
         title=title,
         links=links,
         styles=styles or {},
@@ -174,3 +176,4 @@ def page(
         data=data,
         **parts,
     )  # fmt: skip
+    return written

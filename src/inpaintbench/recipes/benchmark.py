@@ -36,7 +36,7 @@ MOVING = 0.001
 class BenchmarkRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "benchmark"
 
     name: str = "Video inpainting benchmark"

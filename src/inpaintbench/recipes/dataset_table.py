@@ -32,7 +32,7 @@ TABLES = ("dataset", "slice", "rai")
 class DatasetTable(BaseModel):
     """Title, authors and terms of a dataset; None and empty = not said."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     title: str | None = None
     """Name of the dataset; by default that of the recipe."""

@@ -115,7 +115,7 @@ def _is_empty(value: object) -> bool:
 class DevilRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
 
     kind: ClassVar[str] = "devil"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("design", "axes", "masks_per_clip", "sliced_by")

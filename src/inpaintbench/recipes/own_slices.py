@@ -34,7 +34,7 @@ _COLUMNS = ("split", "source_uri", "licence", "author", "frames", "width", "heig
 class OwnSlice(BaseModel):
     """Rule that makes a slice."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     name: str
     """What is fixed, such as ``light``."""

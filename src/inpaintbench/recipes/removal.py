@@ -40,7 +40,7 @@ _SEEN_LITTLE, _SEEN_MOST = 0.25, 0.75
 class RemovalRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "removal"
 
     name: str = "Object removal"

@@ -16,14 +16,20 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inpaintbench.errors import InpaintBenchError, InputError, WorkspaceError
-from inpaintbench.export.diff import Difference, difference, only_adds, summary
 from inpaintbench.export.growing import Published
 from inpaintbench.files import copy_file, file_sha256, write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.manifest import EARLIER, MANIFEST, content_of, dataset_id, load, table_names
 from inpaintbench.types import Dataset, canonical_json
 from inpaintbench.workspace import Workspace
+
+if TYPE_CHECKING:
+    from inpaintbench.export.diff import Difference
+
+comparing = lazily("inpaintbench.export.diff")
 
 _FILE = "export.json"
 FOLDER = "published"
@@ -148,10 +154,10 @@ def versioned(workspace: Workspace, draft: Dataset, target: Path, *, published: 
     if before.content == content:
         earlier = {EARLIER: old.facts[EARLIER]} if EARLIER in old.facts else {}
         return replace(draft, version=wanted.version or old.version, facts={**draft.facts, **earlier})
-    diff = difference(old, draft)
-    least = next_version(old.version, major=not only_adds(diff))
+    diff = comparing.difference(old, draft)
+    least = next_version(old.version, major=not comparing.only_adds(diff))
     if wanted.version is not None and _numbers(wanted.version) < _numbers(least):
-        why = "only adds to" if only_adds(diff) else "changes more than it adds to"
+        why = "only adds to" if comparing.only_adds(diff) else "changes more than it adds to"
         raise InputError(f"this export {why} {dataset_id(old)}, so version {wanted.version} is too low: {least} or more")
     version = wanted.version or least
     if wanted.say:
@@ -176,9 +182,9 @@ def _check_may_go(place: Path, draft: Dataset, may_go: set[str], there: _Held | 
     )
     if there is None:
         raise InputError(f"{str(place)!r} holds a dataset that cannot be read. {way_out}")
-    diff = difference(there.dataset, draft)
+    diff = comparing.difference(there.dataset, draft)
     changes = "; ".join(_told(diff))
-    version = next_version(there.dataset.version, major=not only_adds(diff))
+    version = next_version(there.dataset.version, major=not comparing.only_adds(diff))
     now = f"what would take its place ({len(draft.items)} items, version {version}) differs"
     raise InputError(f"{str(place)!r} holds {dataset_id(there.dataset)}, and {now}: {changes}. {way_out}")
 
@@ -204,7 +210,7 @@ def _held(folder: Path) -> _Held | None:
 
 
 def _told(diff: Difference) -> list[str]:
-    told = summary(diff)
+    told = comparing.summary(diff)
     return [*told[:_SHOWN], *([f"and {len(told) - _SHOWN} more changes"] if len(told) > _SHOWN else [])]
 
 

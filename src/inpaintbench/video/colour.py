@@ -7,12 +7,14 @@ from collections import defaultdict
 from functools import lru_cache
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 from av.video.reformatter import VideoReformatter
 
 from inpaintbench.errors import MediaError
+from inpaintbench.lazily import lazily
+
+cv2 = lazily("cv2")
 
 
 class _Converters(threading.local):

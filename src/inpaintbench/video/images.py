@@ -27,14 +27,16 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import av
-import cv2
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
 from inpaintbench.errors import MediaError, reason_of
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames
 from inpaintbench.video.suffixes import is_image
+
+cv2 = lazily("cv2")
 
 # Those of files that Pillow reads by itself: for others it runs programs (Ghostscript for EPS), whatever the name ends in.
 _FORMATS = ("PNG", "JPEG", "BMP", "DIB", "WEBP", "TIFF", "GIF", "PPM", "JPEG2000", "TGA")

@@ -54,7 +54,7 @@ class Refused(InpaintBenchError):
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", strict=True)
 
 
 class Sent(_Message):

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from xml.sax.saxutils import quoteattr
 
 from inpaintbench import video
 from inpaintbench.annotate.outcomes.judgement_files import Row
@@ -211,6 +210,8 @@ def _place(value: str) -> int:
 
 def _interface(form: Form, candidates: int) -> str:
     """The labelling interface of a question; its choices have our values as aliases."""
+    from xml.sax.saxutils import quoteattr  # with it comes a client of the web
+
     players = ("left", "right") if candidates == 2 else ("video",)
     shown = "".join(f"  <Video name={quoteattr(name)} value={quoteattr(f'${name}')}/>\n" for name in players)
     parts = []

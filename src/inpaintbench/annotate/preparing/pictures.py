@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions, video
 from inpaintbench.annotate.study import PATCHED, Tile
 from inpaintbench.errors import InputError, MediaError
-from inpaintbench.video.colour import to_rgb
-from inpaintbench.video.decoding import whole
+from inpaintbench.lazily import lazily
+
+colour, cv2, decoding = map(lazily, ("inpaintbench.video.colour", "cv2", "inpaintbench.video.decoding"))
 
 # `uint8[H, W, 3]`, RGB.
 Picture = npt.NDArray[np.uint8]
@@ -137,7 +137,7 @@ def frames_of(path: Path | str, *, shape: Shape) -> Iterator[Picture]:
     """
     if video.is_image(path):
         return _exactly(iter(video.read_frames(path)), shape=shape)
-    return _exactly((to_rgb(frame) for frame in whole(path)), shape=shape)
+    return _exactly((colour.to_rgb(frame) for frame in decoding.whole(path)), shape=shape)
 
 
 def hole_of(path: Path | str, *, shape: Shape) -> Iterator[npt.NDArray[np.bool_]]:
@@ -146,7 +146,7 @@ def hole_of(path: Path | str, *, shape: Shape) -> Iterator[npt.NDArray[np.bool_]
         return _exactly(iter(video.read_hole(path)), shape=shape)
 
     def holes() -> Iterator[npt.NDArray[np.bool_]]:
-        for frame in whole(path):
+        for frame in decoding.whole(path):
             plane = frame.planes[0]  # as coded: asking for a format would convert its range
             yield np.frombuffer(plane, np.uint8).reshape(plane.height, plane.line_size)[:, : plane.width] > 127
 

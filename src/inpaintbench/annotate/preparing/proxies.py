@@ -15,7 +15,6 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -38,6 +37,7 @@ from inpaintbench.errors import InputError, MediaError, Rejected, UnknownNameErr
 from inpaintbench.executors.base import Executor, Rejection, Step, Task
 from inpaintbench.executors.unfinished import stopped
 from inpaintbench.files import display_name, file_sha256
+from inpaintbench.lazily import lazily
 from inpaintbench.steps import predicted_label
 from inpaintbench.tables import to_columns, to_records
 from inpaintbench.types import (
@@ -52,9 +52,10 @@ from inpaintbench.types import (
     content_id,
     item_rng,
 )
-from inpaintbench.video.decoding import Decoder
 from inpaintbench.view import composite
 from inpaintbench.workspace import Blobs, Workspace, proved_path
+
+cv2 = lazily("cv2")
 
 
 @dataclass(frozen=True)
@@ -438,7 +439,7 @@ def make_proxy(payload: Plain, *, parameters: Plain, blobs: Blobs) -> list[MadeP
             yield sheet
 
     def flicker(blob: str) -> tuple[float | None, float | None]:
-        decoded = islice(Decoder(blobs.path(blob)), len(made))
+        decoded = islice(video.Decoder(blobs.path(blob)), len(made))
         kept = [_luma(laid(frame.to_ndarray(format="rgb24"), tiles)) for frame in decoded]
         loss = float(np.mean([np.mean((one.astype(np.float32) - other) ** 2) for one, other in zip(made, kept, strict=True)]))
         psnr_db = None if not loss else round(10 * math.log10(255**2 / loss), 2)

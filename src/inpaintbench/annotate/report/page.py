@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inpaintbench.annotate.desk import edits
 from inpaintbench.annotate.questions.base import Form
 from inpaintbench.annotate.records import WORDING
 from inpaintbench.annotate.report.material import Material, coverage, median_seconds
@@ -16,9 +15,12 @@ from inpaintbench.annotate.report.questions import comparison_panels, dimensions
 from inpaintbench.annotate.statistics.standings import Change, Score
 from inpaintbench.errors import WorkspaceError
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, page
 from inpaintbench.pages.panels import Card, Panel, Statement
 from inpaintbench.pages.words import count, duration, moment, number, percent, span
+
+edits = lazily("inpaintbench.annotate.desk.edits")  # which opens a database
 
 # The section on answers that are excluded: whose and why, and how results move.
 

@@ -23,11 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, log_expit, logsumexp
 
 from inpaintbench.annotate.records import Vote
 from inpaintbench.annotate.statistics.davidson import Design, Ints, Reals, fit
 from inpaintbench.annotate.statistics.ranking import numbered
+from inpaintbench.lazily import lazily
+
+special = lazily("scipy.special")
 
 # Standard deviations of the prior of the bias towards the left, log units.
 SIDE = 0.5
@@ -97,7 +99,7 @@ class Orders:
     def members(self) -> Reals:
         """``float64[raters, groups]``: probability that each rater belongs to each group."""
         joint = self.evidence + np.log(self.shares)
-        return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True))[:, 2:])
+        return np.asarray(np.exp(joint - special.logsumexp(joint, axis=1, keepdims=True))[:, 2:])
 
     def coin_against_order(self, evidence: Reals | None = None) -> Reals:
         """``float64[raters]``: log Bayes factor of a coin against whoever holds an order, in the shares of the panel.
@@ -106,7 +108,7 @@ class Orders:
         """
         of = self.evidence if evidence is None else evidence
         held = np.log(self.shares[OWN:] / self.shares[OWN:].sum())
-        return np.asarray(of[:, COIN] - logsumexp(of[:, OWN:] + held, axis=1))
+        return np.asarray(of[:, COIN] - special.logsumexp(of[:, OWN:] + held, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +134,15 @@ class Counts:
         rater, _, left, _ = self.again
         n = self.shown.sum(axis=1) + np.bincount(rater, minlength=len(self.shown))
         lefts = self.lefts.sum(axis=1) + np.bincount(rater, left, len(self.shown))
-        each = [betaln(prior + lefts, prior + n - lefts) - betaln(prior, prior) for prior in (FAIR, ANY)]
-        return np.asarray(logsumexp(each, axis=0) - np.log(2))
+        each = [special.betaln(prior + lefts, prior + n - lefts) - special.betaln(prior, prior) for prior in (FAIR, ANY)]
+        return np.asarray(special.logsumexp(each, axis=0) - np.log(2))
 
     def evidence(self, strengths: Reals, bias: Reals, repetition: float) -> Reals:
         """``float64[raters]``: log of the mean likelihood over draws, ``strengths`` of ``[draws, methods]``."""
         left, right = self.kinds
         lead = strengths[:, left] - strengths[:, right] + bias[:, None]
-        chosen = np.concatenate([log_expit(lead), log_expit(-lead)], axis=1)  # that the left is, and that the right is
+        # That the left is chosen, and that the right is.
+        chosen = np.concatenate([special.log_expit(lead), special.log_expit(-lead)], axis=1)
         log = np.concatenate([self.lefts, self.shown - self.lefts], axis=1) @ chosen.T
         asked, (differ, agree) = self.repeated
         if len(asked):
@@ -219,7 +222,7 @@ def fitted(counts: Counts, members: Reals) -> Orders:
         repetition = _repetition(counts, strengths, members)
         evidence = evidences(counts, strengths, repetition)
         joint = evidence + np.log(shares)
-        whole = logsumexp(joint, axis=1)
+        whole = special.logsumexp(joint, axis=1)
         objective = float(whole.sum() + PSEUDO_RATERS * np.log(shares).sum() - RIDGE / 2 * (strengths**2).sum())
         if best is not None and objective < best.objective + TOLERANCE:
             break
@@ -281,7 +284,10 @@ def orders_of(choices: Choices, *, methods: int, raters: int) -> Orders:
             own = fitted(part, found.members)
             after = evidences(whole, own.strengths, own.repetition)
             score += float(
-                sum(sign * logsumexp(of + np.log(own.shares), axis=1).sum() for sign, of in ((1, after), (-1, own.evidence)))
+                sum(
+                    sign * special.logsumexp(of + np.log(own.shares), axis=1).sum()
+                    for sign, of in ((1, after), (-1, own.evidence))
+                )
             )
         return score
 
@@ -295,7 +301,7 @@ def orders_of(choices: Choices, *, methods: int, raters: int) -> Orders:
     largest = np.argsort(-found.shares[2:], kind="stable")
     found = replace(found, strengths=found.strengths[largest], shares=found.shares[[COIN, OWN, *(2 + largest)]])
     finer = [evidences(whole, found.strengths, found.repetition, own_draws=OWN_DRAWS, within=within) for within in WITHINS]
-    best = int(np.argmax([logsumexp(one + np.log(found.shares), axis=1).sum() for one in finer]))
+    best = int(np.argmax([special.logsumexp(one + np.log(found.shares), axis=1).sum() for one in finer]))
     return replace(found, evidence=finer[best], within=WITHINS[best])
 
 

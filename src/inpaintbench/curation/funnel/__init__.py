@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
-import cv2
 import numpy as np
 import pyarrow as pa
 from PIL import Image
@@ -29,12 +28,15 @@ from inpaintbench.curation.sheets import COLUMNS, KEEP_REJECT
 from inpaintbench.curation.why import unit_and_direction
 from inpaintbench.errors import InputError, MediaError, VerifyError
 from inpaintbench.files import display_name, write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Link, Row, Table, Tile, data_uri, page
 from inpaintbench.pages.words import breakable, count, number, percent, percents, share
 from inpaintbench.table_files import csv_bytes
 from inpaintbench.tables import last_places
 from inpaintbench.types import Source, item_rng
 from inpaintbench.workspace import Workspace
+
+cv2 = lazily("cv2")
 
 _SHOWN = 6
 _REASONS = 3

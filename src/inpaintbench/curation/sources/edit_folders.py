@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -25,9 +24,11 @@ from inpaintbench import video
 from inpaintbench.curation.sources.base import PARTS, Footage, Origin, Sidecars, SourceLeaf, quoted_path, unquoted_path
 from inpaintbench.curation.sources.edit_prompts import FEWEST_PROMPTS, Asked, read_prompts, wants_mask
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import Positive, Whole
 from inpaintbench.types import content_id
-from inpaintbench.video.decoding import packet_times
+
+cv2 = lazily("cv2")
 
 # Folders below the root in which clips are looked for.
 DEPTH = 3
@@ -149,7 +150,7 @@ def faults_of(clip: Found, *, objects: Sequence[int | None]) -> list[str]:
     """
     subject = f"clip {clip.name!r}"
     try:
-        count = len(clip.frames) or len(packet_times(clip.path) or ())
+        count = len(clip.frames) or len(video.packet_times(clip.path) or ())
         # Where packets do not fit, which is quick, a video is decoded.
         if not clip.frames and (count <= 1 or (objects and count != len(clip.masks))):
             count = video.probe(clip.path).frames

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -27,8 +26,11 @@ from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.curation.sources.virtual_camera import MOTIONS, PHOTOGRAPHS, Image, Transforms, scale_of
 from inpaintbench.errors import InputError, UnknownNameError
 from inpaintbench.frozen import GROUP
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import AtLeastOne, Seed, Side, Whole
 from inpaintbench.types import Frames, Hole, item_rng, stated
+
+cv2 = lazily("cv2")
 
 Map = npt.NDArray[np.float32]
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Hole
+
+cv2 = lazily("cv2")
 
 MaskValues = Literal["white", "black", "quad"]
 MASK_VALUES: tuple[str, ...] = get_args(MaskValues)

@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -29,9 +28,12 @@ from inpaintbench.curation.sources.edit_folders import first_of, of_one_size, re
 from inpaintbench.curation.sources.mask_values import MASK_VALUES, MaskValues, dark, quad_layers
 from inpaintbench.curation.sources.removal_layouts import GENERIC, NAMES, QUAD, VALUES, Film, Found, Shot, Stated
 from inpaintbench.errors import InputError, MediaError, Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.pages.words import some_of
 from inpaintbench.ranges import Positive
 from inpaintbench.types import Frames, Hole, content_id
+
+cv2 = lazily("cv2")
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
 LENGTHEN: tuple[str, ...] = get_args(Lengthen)

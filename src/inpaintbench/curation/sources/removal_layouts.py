@@ -23,7 +23,6 @@ from inpaintbench.files import open_text, read_text
 from inpaintbench.pages.words import some_of
 from inpaintbench.table_files import read_rows
 from inpaintbench.types import Plain
-from inpaintbench.video.decoding import packet_times
 
 
 class Layout(NamedTuple):
@@ -87,7 +86,7 @@ class Film:
             return len(pictures_in(self.files[0]))
         if not self.is_video:
             return len(self.files)
-        packets = packet_times(self.files[0])
+        packets = video.packet_times(self.files[0])
         return len(packets) if packets else video.probe(self.files[0]).frames
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -21,7 +20,10 @@ from inpaintbench import video
 from inpaintbench.curation.sources.embedded_edits import SCENES, object_of
 from inpaintbench.curation.sources.figure import Pose, draw_look, paint, place_figure, skeleton
 from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS
+from inpaintbench.lazily import lazily
 from inpaintbench.types import item_rng
+
+cv2 = lazily("cv2")
 
 # `float64[h, w]`, 0..1.
 Cover = npt.NDArray[np.float64]

@@ -17,14 +17,16 @@ from statistics import NormalDist
 from typing import Any
 from urllib.parse import quote, unquote
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import gaussian_filter1d
 
 from inpaintbench.curation.sources.base import Footage, SourceLeaf
 from inpaintbench.files import file_sha256
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, content_id
+
+cv2 = lazily("cv2")
+ndimage = lazily("scipy.ndimage")
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ def _inside(wanted: float, *, room: float, side: int) -> float:
 
 def _unsteady_hand(frames: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Three smooth random walks (x, y, roll), ``float64[3, T]``, each reaching exactly 1 at its furthest."""
-    steps = gaussian_filter1d(rng.standard_normal((3, frames)), _SHAKE_SMOOTHING_FRAMES, axis=1)
+    steps = ndimage.gaussian_filter1d(rng.standard_normal((3, frames)), _SHAKE_SMOOTHING_FRAMES, axis=1)
     walk = np.cumsum(steps, axis=1)
     # Without the straight part the hand returns instead of wandering off.
     walk -= np.linspace(walk[:, 0], walk[:, -1], frames, axis=1)

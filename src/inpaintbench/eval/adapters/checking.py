@@ -13,13 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError
 from inpaintbench.eval.adapters.fitting import to_levels
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, Hole, Plain
+
+cv2 = lazily("cv2")
 
 # The item id of the clip that is made for a check; its sides, which few divisors divide; frames that are no 4n + 1.
 MADE = "made clip"

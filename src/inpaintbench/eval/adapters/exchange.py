@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -18,8 +17,11 @@ from inpaintbench import video
 from inpaintbench.errors import MediaError, NotMeasurable
 from inpaintbench.eval.adapters.fitting import Divisor, Padding
 from inpaintbench.eval.adapters.layouts import Layout, Task
+from inpaintbench.lazily import lazily
 from inpaintbench.pages.words import count
 from inpaintbench.types import Frames, Hole, Prompts
+
+cv2 = lazily("cv2")
 
 # Places that numbers stand for.
 NUMBERS = ("{seed}", "{frames}", "{fps}", "{seconds}", "{width}", "{height}")

@@ -11,15 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import regions, video
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import LARGEST_SIDE, Side
 from inpaintbench.types import Frames, Hole, Plain
 from inpaintbench.view import ItemView, composite_in_place
+
+cv2 = lazily("cv2")
 
 # Multiples that the sides of a frame must be: one number, or (width, height).
 Divisor = Side | Sequence[Side]

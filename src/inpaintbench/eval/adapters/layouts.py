@@ -44,7 +44,7 @@ class Cut(BaseModel):
     """Windows that give what the whole clip would: of ``length`` frames, with so many frames ``before`` and ``after`` as the
     program's result for a frame may depend on."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     length: PositiveInt
     before: NonNegativeInt = 0
@@ -65,7 +65,7 @@ class FramesRule(BaseModel):
     frames: half of those come from either window.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     step: PositiveInt = 1
     offset: NonNegativeInt = 0
@@ -176,7 +176,7 @@ Clip = Annotated[Name, AfterValidator(
 class Layout(BaseModel):
     """Layout of the folders of a program: one row of the table, whose head says what its fields mean."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     title: str
     task: tuple[Task, ...] = ("inpainting",)

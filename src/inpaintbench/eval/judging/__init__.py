@@ -30,7 +30,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class _Question(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     name: str
     text: str
@@ -78,7 +78,7 @@ Question = Annotated[YesNo | Choice | Scale, Field(discriminator="kind")]
 class Questions(BaseModel):
     """Questions that are asked about the same pictures."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     shown: str
     """What the pictures show; ``{target}`` stands for the prompt of an edit."""

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -19,8 +18,11 @@ from inpaintbench.eval.adapters.fitting import Divisor
 from inpaintbench.eval.adapters.layouts import Task
 from inpaintbench.eval.adapters.parts import Parts
 from inpaintbench.eval.adapters.starting import Usage
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView, composite_in_place
+
+cv2 = lazily("cv2")
 
 
 class Method(Leaf, ABC):

@@ -9,7 +9,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import cv2
 import numpy as np
 
 from inpaintbench import video
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
     import altair as alt
 else:
     alt = lazily("altair")  # takes a quarter of a second, and most commands draw nothing
+
+cv2 = lazily("cv2")
 
 # A point of 1/72 inch is a pixel of a drawing.
 _POINTS_AN_INCH = 72

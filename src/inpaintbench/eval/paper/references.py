@@ -8,18 +8,19 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 import inpaintbench
 from inpaintbench.benchmarks import Paper, benchmark_of
 from inpaintbench.eval.adapters.layouts import layout_of, presets
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.scoring.predict import MethodSpec
 from inpaintbench.frozen import dataset_id
+from inpaintbench.lazily import lazily
 from inpaintbench.manifest import own_hash
 from inpaintbench.models import weights
 from inpaintbench.pages.tables import escaped
 from inpaintbench.types import Dataset
+
+yaml = lazily("yaml")
 
 _CITATION = "CITATION.cff"
 _GITHUB = "https://github.com/"  # whose names presets state

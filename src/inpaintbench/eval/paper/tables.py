@@ -20,7 +20,6 @@ from inpaintbench.errors import MissingExtraError
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.eval.protocols import PROTOCOLS
 from inpaintbench.eval.report.tables import effort_table, metrics_table, score_table, table_comment
-from inpaintbench.eval.report.write import scores_csv
 from inpaintbench.eval.results.cautions import set_warning
 from inpaintbench.eval.results.quantity import Quantity, first_shown, quantity_title, usual_quantities
 from inpaintbench.eval.results.tables import Results
@@ -205,6 +204,8 @@ def stored(results: Results, asked: Asked) -> dict[str, bytes]:
         "costs": {method: cost._asdict() for method, cost in asked.costs.items()},
         "slice_scores": sets,
     }
+    from inpaintbench.eval.report.write import scores_csv  # which opens pictures
+
     return {SCORES: scores_csv(results), FACTS: canonical_bytes(told)}
 
 

@@ -45,7 +45,7 @@ class Protocol(BaseModel):
     Fields with one allowed value state what the code does with pixels; another value is refused instead of being believed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid")
 
     name: str
     metrics: Mapping[str, Mapping[str, Constant]]

@@ -15,7 +15,6 @@ from itertools import combinations, zip_longest
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
-import cv2
 import numpy as np
 
 from inpaintbench import regions
@@ -33,9 +32,12 @@ from inpaintbench.eval.results.quantity import (
 )
 from inpaintbench.eval.results.slices import in_reading_order
 from inpaintbench.eval.results.tables import Results
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import Cell, Column, Row, Table
 from inpaintbench.pages.words import count, number
 from inpaintbench.types import Frames, Hole, Plain
+
+cv2 = lazily("cv2")
 
 _THREADS = 2
 

@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -20,9 +19,12 @@ from inpaintbench.eval.adapters.fitting import fitted, grey_view
 from inpaintbench.eval.metrics.base import Metric
 from inpaintbench.eval.protocols.base import Protocol
 from inpaintbench.eval.results.quantity import Quantity
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Dataset, Frames, Hole, Prediction
 from inpaintbench.view import ItemView, composite_in_place
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 # One small tiled video of an item: truth, input, every method, outline and mask of the hole.
 #

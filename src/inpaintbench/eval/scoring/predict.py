@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import pyarrow as pa
 
@@ -32,11 +31,14 @@ from inpaintbench.eval.scoring.effort import APART, STATELESS, UNWATCHED, Repeat
 from inpaintbench.eval.scoring.run_folder import BETWEEN, OPTION, REFERENCE, TASK, remember, remember_settings
 from inpaintbench.executors.base import Executor, Outcome, Step, Tasks, state_cost
 from inpaintbench.executors.base import Task as StepTask
+from inpaintbench.lazily import lazily
 from inpaintbench.manifest import column, mapping_of
 from inpaintbench.steps import predict_step, repeat_step
 from inpaintbench.types import Dataset, Frames, Hole, Plain, Prediction, canonical_json, content_id
 from inpaintbench.view import ItemView, composite_in_place
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 VERSION = "1"
 # Folder of a run with what programs said, a file for each method and item.

@@ -11,8 +11,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
-
 from inpaintbench import frozen
 from inpaintbench.compute import Compute
 from inpaintbench.errors import InputError, VerifyError, WorkspaceError, reason_of
@@ -22,10 +20,13 @@ from inpaintbench.eval.scoring.predict import MethodSpec, build, predict
 from inpaintbench.eval.scoring.run_folder import SETTINGS, bind, kept_files, read_kept, settings_in
 from inpaintbench.eval.scoring.score import score_all
 from inpaintbench.executors.ledgered import LedgeredExecutor
+from inpaintbench.lazily import lazily
 from inpaintbench.ledgers import Ledger
 from inpaintbench.tables import PROVED, UNREADABLE, hash_file, prove
 from inpaintbench.types import Plain, Prediction, Score, canonical_json
 from inpaintbench.workspace import Workspace
+
+pq = lazily("pyarrow.parquet")
 
 
 class Damage(NamedTuple):

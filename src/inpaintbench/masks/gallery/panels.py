@@ -13,15 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
 from inpaintbench import regions
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators.base import Drawn
 from inpaintbench.types import Frames, Joint, Plain
+
+cv2 = lazily("cv2")
 
 # Shares nearer than this are printed alike.
 _SAME = 5e-5

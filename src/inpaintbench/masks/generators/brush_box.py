@@ -9,16 +9,18 @@ from itertools import chain, islice, repeat
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import Deviation, known_name
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators.base import Drawn, Generator, Interval, share, share_interval
 from inpaintbench.masks.generators.shapes import FrameHole, Motion
 from inpaintbench.ranges import AtLeastOne, Pixels, Share
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 Reach = Literal["grow", "rejection"]
 # Masks that `rejection` draws before it gives up.
@@ -410,7 +412,7 @@ def _repaint_smaller(canvas: Canvas, before: Canvas, shape: Shape, area: int, *,
     # One pixel always fits: ``start`` is below ``target``.
     np.copyto(canvas, before)
     shape.paint(canvas, size=0.0)
-    return cv2.countNonZero(canvas)
+    return int(cv2.countNonZero(canvas))
 
 
 def _within(fraction: float, pixels: int) -> int:

@@ -6,18 +6,20 @@ import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
-import cv2
 import numpy as np
 
 from inpaintbench import regions, video
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, Rejected
+from inpaintbench.lazily import lazily
 from inpaintbench.masks import saved_folder
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.masks.generators.devil_blobs import playing_order
 from inpaintbench.ranges import Whole, WholeLevel
 from inpaintbench.types import Hole
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 Lengthen = Literal["reject", "hold", "to_and_fro"]
 Neighbourhood = Literal["square", "cross"]

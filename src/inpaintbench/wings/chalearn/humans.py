@@ -41,7 +41,7 @@ BLOCK_RANGES = ((1, 3), (4, 6), (7, 10))
 class HumansRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "humans"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of ChaLearn LAP 2018, track 1; its kit was not published"

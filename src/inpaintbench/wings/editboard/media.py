@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -24,9 +23,12 @@ from inpaintbench.curation.sources.edit_prompts import task_fault
 from inpaintbench.errors import InputError, MediaError, Rejected, reason_of
 from inpaintbench.executors.base import Executor, Step, Task
 from inpaintbench.files import read_text
+from inpaintbench.lazily import lazily
 from inpaintbench.table_files import Row, read_rows
 from inpaintbench.types import Attribute, Frames, Hole, Plain, content_id
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 PATHS = ("original_video_path", "edited_video_path", "semantic_mask_path")
 PROMPTS = ("source_prompt", "target_prompt")

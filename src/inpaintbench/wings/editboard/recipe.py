@@ -51,7 +51,7 @@ _SHOWS = "nearer_of"
 class EditingRecipe(BaseModel):
     """Every choice of the benchmark; the dataset carries it resolved."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
     kind: ClassVar[str] = "editing"
     kept_by_growth: ClassVar[tuple[str, ...]] = ("paired",)
     follows: ClassVar[str] = "the paper of EditBoard, AAAI 2025; its videos and prompts were not published"

@@ -11,8 +11,6 @@ from itertools import count as counted
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import cv2
-
 import inpaintbench
 from inpaintbench.compute import RANDOM_WEIGHTS, Compute, Shared
 from inpaintbench.errors import InpaintBenchError, InputError, MediaError
@@ -22,6 +20,7 @@ from inpaintbench.eval.results.measured import unmeasured_metrics
 from inpaintbench.eval.scoring import score_item
 from inpaintbench.eval.scoring.score import SCORING_SECONDS
 from inpaintbench.executors.base import Executor, Step, Task, task_key
+from inpaintbench.lazily import lazily
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.pages.words import count
 from inpaintbench.steps import score_step, score_steps
@@ -34,6 +33,8 @@ from inpaintbench.wings.editboard.media import Edit, look, plain
 from inpaintbench.wings.editboard.page import edits_csv, edits_json, write_transcript
 from inpaintbench.wings.editboard.transcript import Told, transcript_of
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 # Of decoded videos at once; where more edits do not fit, they are measured in several goes.
 _HELD_BYTES = 1 << 30

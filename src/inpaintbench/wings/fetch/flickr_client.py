@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import tenacity
-
 import inpaintbench
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError, MissingExtraError, NetworkError, UnknownNameError
 from inpaintbench.http_client import date
+from inpaintbench.lazily import lazily
 from inpaintbench.models.weights import cache_folder
+
+tenacity = lazily("tenacity")
 
 ENDPOINT = "https://api.flickr.com/services/rest/"
 NOT_FOUND, PERMISSION_DENIED, NOT_LOGGED_IN = 1, 2, 99
@@ -187,11 +188,12 @@ class FlickrClient:
             wait=self._wait, sleep=self._sleep, reraise=True,
         )  # fmt: skip
         try:
-            return retrying(self._attempt, method, parameters)
+            answer: dict[str, Any] = retrying(self._attempt, method, parameters)
+            return answer
         except _Passing as error:
             raise NetworkError(f"{error}, at each of {self._tries} tries") from None
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
+    def _wait(self, state: Any) -> float:
         """Seconds before the next try: as the last answer asks, by a number or a date (RFC 9110, 10.2.3), else more each time."""
         text = self._last[1] if self._last else None
         moment = None if text is None or text.strip().isdecimal() else date(text)

@@ -20,14 +20,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.download import Limits, ask, download, safe_name, utc_now, without_query
 from inpaintbench.errors import InputError, UnknownNameError, reason_of
 from inpaintbench.files import open_text, read_text
+from inpaintbench.lazily import lazily
 from inpaintbench.types import content_id
 from inpaintbench.wings.fetch.base import Candidate, Fetched, Fetcher, Licence
+
+pq = lazily("pyarrow.parquet")
 
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".txt")
 # Columns with a meaning -> field of `Candidate`; all others are kept as details.

@@ -24,7 +24,7 @@ _SIDES = ("inputs", "masks", "truths")
 
 
 class _Facts(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, defer_build=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Published(_Facts):

@@ -13,16 +13,18 @@ from abc import abstractmethod
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
-import cv2
 import numpy as np
 
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval import judging
 from inpaintbench.eval.judging import Picture
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, Where
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import AtLeastOne, Positive, Seed, Side
 from inpaintbench.types import ABOUT_OBJECTS, QUESTIONS
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 # What is kept of a model's words, from their end, where the scores stand.
 _KEPT_CHARACTERS = 1000

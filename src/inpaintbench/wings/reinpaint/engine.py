@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import cv2
 import numpy as np
 
 from inpaintbench import frozen
@@ -22,8 +21,11 @@ from inpaintbench.eval.metrics import METRICS
 from inpaintbench.eval.metrics.base import Measurement, mean_over_clip
 from inpaintbench.eval.scoring.predict import run
 from inpaintbench.frozen import source_of
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, Hole, Plain, content_id, item_rng
 from inpaintbench.view import ItemView, composite
+
+cv2 = lazily("cv2")
 
 NATURAL, BLEND, NOISE = "natural", "blend", "noise"
 FILLS = (NATURAL, BLEND, NOISE)

@@ -6,19 +6,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench import frozen, video
 from inpaintbench.errors import InpaintBenchError
 from inpaintbench.files import write_atomically
+from inpaintbench.lazily import lazily
 from inpaintbench.pages import data_uri, method_styles, page
 from inpaintbench.types import Dataset, Frames, Hole, Plain
 from inpaintbench.wings.reinpaint import step
 from inpaintbench.wings.reinpaint.grid import bins_of
 from inpaintbench.wings.reinpaint.setting import Setting, mean_area
 from inpaintbench.workspace import Blobs
+
+cv2 = lazily("cv2")
 
 # Second masks that are shown, as in the paper.
 SAMPLES = 5

@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from inpaintbench import frozen
 from inpaintbench.claims import too_few
-from inpaintbench.eval.analysis.write import escaped
 from inpaintbench.eval.results.quantity import place_label
 from inpaintbench.eval.scoring.parts import everything
 from inpaintbench.eval.scoring.predict import MethodSpec
@@ -284,6 +283,8 @@ def named(method: str, references: Collection[str]) -> str:
 
 def as_markdown(table: Table) -> str:
     """The table, with its line on bold numbers as the last row. None is a dash."""
+    from inpaintbench.eval.analysis.write import escaped  # which draws, as most commands with options of this wing do not
+
     heads = [*table.labels, *(head for head, _ in table.columns)]
     lines = [heads, [*["---"] * len(table.labels), *["---:"] * len(table.columns)]]
     for ((part, method), values), strong in zip(table.rows, table.strong, strict=True):

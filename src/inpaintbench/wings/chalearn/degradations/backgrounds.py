@@ -7,11 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import cv2
 import numpy as np
 
 from inpaintbench import video
 from inpaintbench.errors import InputError, MediaError
+from inpaintbench.lazily import lazily
 from inpaintbench.wings.chalearn.degradations.planes import (
     Colour,
     Plane,
@@ -30,6 +30,8 @@ from inpaintbench.wings.chalearn.degradations.planes import (
     softened,
     streaks,
 )
+
+cv2 = lazily("cv2")
 
 # Materials with a direction or a fine grain: paper, wood, brushed metal, fabric. Each returns ``uint8[H, W, 3]``.
 #

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.lazily import lazily
 from inpaintbench.wings.chalearn.degradations.planes import (
     Colour,
     Grey,
@@ -25,6 +25,8 @@ from inpaintbench.wings.chalearn.degradations.planes import (
     multiplied,
     soft_ellipse,
 )
+
+cv2 = lazily("cv2")
 
 MOST_LINES = 20
 # Radius of the mean that contrast is measured from: one period of the ridges at 500 pixels per inch.

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
-import cv2
 import numpy as np
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.errors import InputError, Rejected
 from inpaintbench.files import file_sha256
+from inpaintbench.lazily import lazily
 from inpaintbench.masks.generators.base import Drawn, Generator
 from inpaintbench.ranges import Amount, WholeLevel
 from inpaintbench.types import item_rng
@@ -24,6 +24,8 @@ from inpaintbench.wings.chalearn.degradations.planes import Grey, Rgb
 from inpaintbench.wings.chalearn.fingerprints.fields import warp
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import elastic_field_of
+
+cv2 = lazily("cv2")
 
 Recipe = Literal["corrected", "as-published"]
 # Effects of each recipe: `lines` first, the others in random order, `blocks` over everything.
@@ -191,4 +193,4 @@ class FingerprintDegradation(Generator):
 def _distance(picture: Rgb | Grey, truth: Grey) -> float:
     """Root mean squared difference of grey levels, 0..1."""
     grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
-    return cv2.norm(grey, truth, cv2.NORM_L2) / math.sqrt(truth.size) / 255
+    return float(cv2.norm(grey, truth, cv2.NORM_L2)) / math.sqrt(truth.size) / 255

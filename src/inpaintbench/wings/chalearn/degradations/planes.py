@@ -6,9 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
+
+from inpaintbench.lazily import lazily
+
+cv2 = lazily("cv2")
 
 # `float32[H, W]`.
 Plane = npt.NDArray[np.float32]

@@ -11,11 +11,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import cv2
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter
 
+from inpaintbench.lazily import lazily
 from inpaintbench.wings.chalearn.degradations.planes import MARGIN_PIXELS, Grey, Rgb, ellipse_box, mixed
+
+cv2 = lazily("cv2")
 
 MOST_LINES = 20
 # Pillow's Gaussian of standard deviation s is three box filters, whose support ends before 3 s + 6 pixels.

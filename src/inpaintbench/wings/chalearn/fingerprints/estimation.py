@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.lazily import lazily
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH
+
+cv2 = lazily("cv2")
 
 Picture = npt.NDArray[np.uint8]
 Map = npt.NDArray[np.float32]

@@ -10,12 +10,14 @@ import math
 from functools import lru_cache
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import item_rng
+
+cv2 = lazily("cv2")
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]

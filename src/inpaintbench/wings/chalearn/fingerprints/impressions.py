@@ -11,15 +11,17 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.types import item_rng
 from inpaintbench.wings.chalearn.fingerprints.fields import DoubleArray, FloatArray, remapped, smooth_noise, warp
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger, Impression, Print
 from inpaintbench.wings.chalearn.fingerprints.skin import Skin, elastic_field_of, origins
+
+cv2 = lazily("cv2")
 
 # `uint8[H, W]`, 255 = paper, 0 = ink.
 Picture = npt.NDArray[np.uint8]

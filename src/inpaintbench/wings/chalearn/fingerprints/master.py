@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +24,8 @@ from inpaintbench.errors import InputError
 from inpaintbench.types import item_rng
 from inpaintbench.wings.chalearn.fingerprints.fields import DoubleArray, FloatArray
 from inpaintbench.wings.chalearn.fingerprints.records import REFERENCE_PIXELS_PER_INCH, Finger
+
+cv2 = lazily.lazily("cv2")
 
 Backend = Literal["auto", "numpy", "numba"]
 BoolArray = npt.NDArray[np.bool_]
