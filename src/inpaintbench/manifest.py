@@ -947,18 +947,35 @@ def content_of(dataset: Dataset) -> str:
     return known.content if known and same else computed_content(dataset)
 
 
-def computed_content(dataset: Dataset, *, canonical: bool = False) -> str:
+class Digest:
+    """Of rows in the order of their ids, some after others, for ``computed_content``."""
+
+    def __init__(self) -> None:
+        self._digest, self._rows = hashlib.sha256(b"[["), 0
+
+    def add(self, table: pa.Table) -> None:
+        """Take the next rows, whose mappings are canonical JSON.
+
+        Raises:
+            VerifyError: a row cannot be one.
+        """
+        self._digest.update(_joined(_texts_of_rows(table))[not self._rows :])
+        self._rows += table.num_rows
+
+    def copy(self) -> Any:
+        """Of ``hashlib``."""
+        return self._digest.copy()
+
+
+def computed_content(dataset: Dataset, *, rows: Digest | None = None) -> str:
     """``content_of`` from the rows themselves: that of the canonical JSON of rows, slices, ``left_out`` and recipe.
 
     Args:
         dataset: whose it is.
-        canonical: the rows are ``Rows`` whose mappings are known to lie there as canonical JSON, so that none need be made.
+        rows: what took its rows, which then are not asked for.
     """
-    digest = hashlib.sha256(b"[[")
-    if canonical and isinstance(dataset.items, Rows):
-        for place, batch in enumerate(dataset.items.batches()):
-            digest.update(_joined(_texts_of_rows(batch))[not place :])
-    else:
+    digest = rows.copy() if rows else hashlib.sha256(b"[[")
+    if rows is None:
         _update(digest, map(canonical_json, dataset.items))
     digest.update(b"],[")
     for place, part in enumerate(dataset.slices):
@@ -977,16 +994,28 @@ def _texts_of_rows(table: pa.Table) -> pa.Array:
     Raises:
         VerifyError: a row cannot be one.
     """
-    shaped = pc.match_substring_regex(table["attributes"], r'"(joints|second_holes)":')
+    shaped = pc.or_(*(pc.match_substring(table["attributes"], f'"{name}":') for name in ("joints", "second_holes")))
     if "second_hole_file_names" in table.column_names:
         holes = pc.list_value_length(table["second_hole_file_names"])
         shaped = pc.or_(shaped, pc.fill_null(pc.greater(holes, 0), False))
     list(_plain(table if _is_odd(table) else table.filter(shaped), as_stored=True))  # says what is wrong
     pieces: list[Any] = []
     for name in sorted(table.column_names):
-        column = table[name].combine_chunks()
-        pieces += [f"{',' if pieces else ',{'}{json.dumps(name)}:", column if name in JSON_COLUMNS else _json_of(column)]
+        column, before = table[name].combine_chunks(), f"{',' if pieces else ',{'}{json.dumps(name)}:"
+        if name not in JSON_COLUMNS and not column.null_count and _is_plain(column):
+            pieces += [f'{before}"', column, '"']
+        else:
+            pieces += [before, column if name in JSON_COLUMNS else _json_of(column)]
     return pc.binary_join_element_wise(*pieces, "}", "")
+
+
+# Whether a byte stands in JSON as it is.
+_AS_IT_IS = np.array([32 <= byte < 127 and byte not in b'"\\' for byte in range(256)])
+
+
+def _is_plain(column: pa.Array) -> bool:
+    """Return whether it is of words that JSON needs no escapes for."""
+    return pa.types.is_string(column.type) and bool(_AS_IT_IS[np.frombuffer(_joined(column), np.uint8)].all())
 
 
 def _json_of(column: pa.Array) -> pa.Array:
@@ -996,7 +1025,7 @@ def _json_of(column: pa.Array) -> pa.Array:
         return pc.fill_null(column.cast(pa.string()), "null")
     if pa.types.is_list(kind):
         return pa.array(map(canonical_json, column.to_pylist()), pa.string())
-    if pa.types.is_string(kind) and not pc.any(pc.match_substring_regex(column, r"[^ !#-\[\]-~]")).as_py():
+    if _is_plain(column):
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
     encoded = column.dictionary_encode()
     texts = pa.array(map(canonical_json, encoded.dictionary.to_pylist()), pa.string())
@@ -1005,8 +1034,8 @@ def _json_of(column: pa.Array) -> pa.Array:
 
 def _joined(texts: pa.Array) -> memoryview:
     """Texts one after the other."""
-    starts = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
-    return memoryview(texts.buffers()[2])[starts[0] : starts[len(texts)]]
+    starts = np.frombuffer(texts.buffers()[1] or bytes(4), np.int32)[texts.offset :]
+    return memoryview(texts.buffers()[2] or b"")[starts[0] : starts[len(texts)]]
 
 
 def _is_odd(table: pa.Table) -> bool:

@@ -362,7 +362,7 @@ def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered)
         InputError: the slice ``all`` has not every item.
     """
     ids, schema, start = given.ids, given.schema, 0
-    thin, several, ordered = ThinRows(ids), dict[str, Placed](), dict[str, tuple[Any, Any]]()
+    thin, several, ordered, digest = ThinRows(ids), dict[str, Placed](), dict[str, tuple[Any, Any]](), manifest.Digest()
     for number, part in enumerate(dataset.slices):
         own = arrow_ids(part.item_ids)
         if part.name != ALL:
@@ -375,6 +375,7 @@ def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered)
     for table in given.rows:
         rows, stop = table.select(schema.names), start + table.num_rows
         thin.add(rows)
+        digest.add(rows)
         whole.add(rows)
         for name, (order, found) in ordered.items():
             low, high = np.searchsorted(found, start), np.searchsorted(found, stop)
@@ -390,7 +391,7 @@ def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered)
             config.close()
     items = manifest.Rows.at(folder, [name for of_split in whole.names.values() for name in of_split], len(ids))
     written = replace(dataset, items=items)
-    content = manifest.computed_content(written, canonical=True)
+    content = manifest.computed_content(written, rows=digest)
     items.identity = thin.identity = manifest.Identity(content, dataset.slices, dataset.left_out, dataset.recipe)
     return written, thin
 

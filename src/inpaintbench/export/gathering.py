@@ -320,6 +320,8 @@ _HASHES_OF_TRUTH = ("truth_yuv_sha256", "truth_rgb_sha256")
 
 
 def _suffixes(names: Any) -> Any:
+    if pc.all(pc.ends_with(names, ".mp4")).as_py():
+        return pc.if_else(pc.is_valid(names), ".mp4", pa.scalar(None, pa.string()))
     return pc.replace_substring_regex(names, r"^.*?(\.[^.]+)?$", r"\1")
 
 
@@ -411,7 +413,8 @@ def _told(facts: pa.Table, owners: Sequence[pa.Array]) -> pa.Array:
         for place in places[1:]:
             chosen = np.where(last[place] < 0, chosen, last[place])
         texts = flat(facts["text"]).take(pa.array(chosen, mask=chosen < 0))
-        columns.append(pc.binary_join_element_wise(f",{json.dumps(name)}:", texts, ""))
+        before = f",{json.dumps(name)}:"
+        columns += [pc.binary_join_element_wise(before, texts, "")] if texts.null_count else [before, texts]
     # Arrow leaves out rows of which all is skipped, so something is there of each.
     inner = pc.binary_join_element_wise(pa.repeat("", len(owners[0])), *columns, "", null_handling="skip")
     return pc.binary_join_element_wise("{", pc.ascii_ltrim(inner, ","), "}", "")

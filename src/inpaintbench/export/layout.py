@@ -102,10 +102,13 @@ def counted(rows: Sequence[Plain], *names: str) -> list[tuple[Plain, int]]:
     combined = np.zeros(len(rows), np.int64)
     for name in names:
         own = rows.codes(name)
-        combined = np.unique(combined * (int(own.max(initial=0)) + 1) + own, return_inverse=True)[1]
-    _, first, counts = np.unique(combined, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return list(zip(rows.take(first[order]), counts[order].tolist(), strict=True))
+        # Numbers in the order in which they come first, which is faster than that of ``np.unique``.
+        encoded = pa.array(combined * (int(own.max(initial=0)) + 1) + own).dictionary_encode()
+        combined = encoded.indices.to_numpy().astype(np.int64)
+    counts = np.bincount(combined)
+    first = np.empty(len(counts), np.int64)
+    first[combined[::-1]] = np.arange(len(combined))[::-1]
+    return list(zip(rows.take(first), counts.tolist(), strict=True))
 
 
 def different(rows: Sequence[Plain], *names: str) -> list[Plain]:
