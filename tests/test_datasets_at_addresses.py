@@ -60,6 +60,15 @@ def test_a_dataset_goes_to_an_address_and_comes_back_through_faults(dataset: Pat
     ours = load(dataset)
     assert data["all items"][0].truth.tobytes() == ours["all items"][0].truth.tobytes()
     assert data.keys() == ours.keys()
+    # What is brought from there is called by its address, and goes on to others.
+    told = run_here("export", "verify", WHERE)
+    assert told.returncode == 0, told.stderr
+    assert f"{WHERE}: " in told.stdout
+    assert f"eval run '{WHERE}' --run" in told.stdout
+    told = run_here("export", "push", WHERE, "--to", "s3://bucket/sets/on")
+    assert (told.returncode, f"{count} files sent" in told.stdout) == (0, True), told.stderr
+    told = run_here("export", "push", WHERE, "--to", "s3://nowhere/sets")
+    assert (told.returncode, "there is no bucket s3://nowhere" in told.stderr) == (1, True), told.stderr
     words_of = [told.stdout, told.stderr, *(data.decode("latin-1") for data in files(tmp_path).values())]
     assert not [text for text in words_of if KEY in text or SECRET in text]
 

@@ -29,6 +29,7 @@ from inpaintbench.manifest import content_of as content_of
 from inpaintbench.manifest import dataset_id as dataset_id
 from inpaintbench.manifest import load as load
 from inpaintbench.manifest import version_of as version_of
+from inpaintbench.mirrors import stands_for
 from inpaintbench.storage import Address, cache_folder, fetch, is_there, locked, read
 from inpaintbench.tables import flat, last_places
 from inpaintbench.types import TOLD, UNPAIRED, Attribute, Dataset, Frames, Hole, Joint, Plain, Prompts
@@ -330,6 +331,7 @@ def at_address(address: Address) -> Path:
     with locked(folder.with_name(f"{folder.name}.lock")):
         if (folder / MANIFEST).is_file():
             if _is_whole(folder):
+                stands_for(folder, address)
                 return folder
             shutil.rmtree(beside, ignore_errors=True)
             folder.rename(beside)  # what still has its hash is not brought again
@@ -357,6 +359,7 @@ def at_address(address: Address) -> Path:
             files = load(beside).files
             list(pool.map(bring, files, files.values()))
         beside.rename(folder)
+    stands_for(folder, address)
     return folder
 
 

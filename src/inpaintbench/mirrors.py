@@ -23,6 +23,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
 import socket
@@ -87,6 +88,11 @@ def shown(text: str) -> str:
     return text
 
 
+def stands_for(folder: Path, address: Address) -> None:
+    """Have ``shown`` say the address in the place of the folder."""
+    _KNOWN[str(folder)] = address
+
+
 def root_of(where: Path | str, shard: object = None) -> tuple[Path, Address | None]:
     """The folder of a workspace, and the address that it is the mirror of, if it is one; the mirror of an address is made.
 
@@ -106,15 +112,18 @@ def root_of(where: Path | str, shard: object = None) -> tuple[Path, Address | No
         address = place((at / _ADDRESS).read_text())
         assert isinstance(address, Address)
         if shard is None:
-            _KNOWN[str(at)] = address
+            stands_for(at, address)
             return at, address
         at = address
     if at.scheme not in _SCHEMES:
         raise UsageError(f"{at} cannot hold a workspace or a run; {', '.join(f'{one}://' for one in _SCHEMES)} can")
-    folder = mirrors / hashlib.sha256(f"{at}\0{shard or ''}".encode()).hexdigest()[:32]
+    # Servers of one's own may have buckets of the same names.
+    server = (os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")) if at.scheme == "s3" else None
+    words = [str(at), str(shard or ""), *([server] if server else [])]
+    folder = mirrors / hashlib.sha256("\0".join(words).encode()).hexdigest()[:32]
     if not (folder / _ADDRESS).exists():
         write_atomically(folder / _ADDRESS, str(at).encode())
-    _KNOWN[str(folder)] = at
+    stands_for(folder, at)
     return folder, at
 
 

@@ -344,6 +344,8 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
         try:
             return call()
         except FileNotFoundError as error:
+            if "bucket does not exist" in str(error):
+                raise Gone(f"there is no bucket {address.scheme}://{address.path.partition('/')[0]}") from error
             hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
             raise Gone(f"there is nothing at {address}{hint}") from error
         except PermissionError as error:

@@ -153,7 +153,8 @@ class Workspace:
         try:
             fcntl.flock(lock, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
-            raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run") from error
+            machine = " on this machine" if self._mirror else ""
+            raise WorkspaceError(f"workspace {str(self.path)!r} is in use by another run{machine}") from error
 
     def commit_if_due(self) -> None:
         """Bring all but datasets to the address of the workspace, if it has one, once in a while."""

@@ -105,6 +105,7 @@ def test_a_build_from_and_into_a_faulty_bucket_is_that_of_folders(benchmark: Pat
     assert told.returncode == 0, told.stderr
     assert (len(server.asked) <= 30, listings(server)) == (True, [])
     told = run_here("export", "verify", f"{WHERE}/exports/devil")
+    assert told.returncode == 0, told.stderr
     opened = Workspace(WHERE, create=False)
     mirrors.bring_exports(opened.path)
     own, theirs = contents(benchmark), contents(opened.path)
@@ -122,7 +123,9 @@ def test_a_plan_tells_what_a_build_will_ask_and_leaves_nothing(benchmark: Path, 
     assert "What a build from 6 films into a bucket asks of object storage" in told.stdout
     # The listing, twice, and three films; what a build writes stays here.
     assert ({method for method, _ in server.asked} <= {"GET", "HEAD"}, len(server.asked) <= 16) == (True, True)
-    assert 60 < int(told.stdout.partition("│ ")[2].partition(" ")[0]) < 400  # a build asks 110 times; a slow machine commits its tables more often
+    assert (
+        60 < int(told.stdout.partition("│ ")[2].partition(" ")[0]) < 400
+    )  # a build asks 110 times; a slow machine commits its tables more often
     assert not [path for path in fsspec.filesystem("memory").find("/") if "inpaintbench-pilot" in path]
     assert not [path for path in (tmp_path / "one").rglob("*") if path.is_file() and path.suffix == ".mp4"]
     assert run_here(*words, "--plan-deviation", "2").returncode == 2

@@ -284,7 +284,7 @@ def test_names_of_strangers_stay_words(browser: Any, server: Server) -> None:
 def test_a_dataset_offers_what_it_has_and_its_ticked_columns_are_those_that_show(browser: Any, paired_server: Server) -> None:
     tab = opened(browser, paired_server, "#d=0/data")
     tab.page.wait_for_function(LOADED)
-    assert tab.page.locator("[data-order] option").all_inner_texts() == ["by chance", "by name", "by column"]
+    assert tab.page.locator("[data-order] option").all_inner_texts() == ["at random", "by name", "by column"]
     offered = tab.page.locator("[data-axis=y] option").evaluate_all("(all) => all.map((one) => one.value)")
     assert tab.page.locator("[data-axis=y]").input_value() in offered
     assert not {"mean", "spread", "|chosen"} & {*offered}

@@ -12,7 +12,7 @@ from inpaintbench.cli import console
 from inpaintbench.cli.build.running import Described
 from inpaintbench.cli.commands import group
 from inpaintbench.cli.console import Answer, AsJson, InWorkspace, Next, Table
-from inpaintbench.cli.options import Among, More, Positive, option
+from inpaintbench.cli.options import Among, More, OfDataset, Positive, option
 from inpaintbench.cli.words import check_constants
 from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.export import removed
@@ -103,7 +103,7 @@ def freeze(
 
 
 def convert(
-    dataset: Path,
+    dataset: OfDataset,
     *,
     layout: Annotated[str, Among(LAYOUTS)],
     out: Path,
@@ -113,7 +113,7 @@ def convert(
     """Write a frozen dataset in another layout. It is checked against its manifest.
 
     Args:
-        dataset: A frozen dataset.
+        dataset: A frozen dataset, or its address.
         layout (NAME): One of: {names}.
         out: New folder; one of an earlier conversion is replaced whole.
         slices --slice (NAME): Only this slice; may be given again. [default: all]
@@ -124,14 +124,14 @@ def convert(
     constants = {} if shard_megabytes is None else {"shard_megabytes": shard_megabytes}
     check_constants(LAYOUTS.get(layout), constants, called=f"layout {layout!r}")
     with console.progress() as shown:
-        made = conversion.convert(dataset, layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
+        made = conversion.convert(Path(dataset), layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
     return Answer(
         made, f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}"
     )
 
 
 def verify(
-    dataset: str,
+    dataset: OfDataset,
     *,
     decoder: str | None = None,
     sample: Positive | None = None,
@@ -143,7 +143,7 @@ def verify(
     decoders; exit status 1 on any difference.
 
     Args:
-        dataset (DATASET): Folder of a frozen dataset, or OWNER/NAME on the Hub.
+        dataset (DATASET): Folder or address of a frozen dataset, or OWNER/NAME on the Hub.
         decoder: Second decoder: torchcodec, ffmpeg or decord. [default: the first installed]
         sample: Decode the media of so many items alone; of the Hub, download no others. [default: all]
         seed: Of --sample: another one draws other items.
@@ -160,12 +160,12 @@ def verify(
             raise UsageError(f"{dataset!r} is a folder; --revision is for datasets of the Hub")
         else:
             result = verifying.verify(Path(dataset), decoder=decoder, sample=sample, seed=seed, progress=shown)
-    facts = {"equal": not result.problems, **asdict(result)}
+    facts, called = {"equal": not result.problems, **asdict(result)}, console.shown(Path(dataset))
     if result.problems:
         for problem in () if as_json else result.problems[:_SHOWN]:
             console.note(problem)
-        return Answer(facts, fault=VerifyError(f"{dataset} differs from its manifest in {len(result.problems)} places"))
-    lines = [f"{dataset}: {result.files} files, {result.configs} configs, {result.cells} cells equal the manifest"]
+        return Answer(facts, fault=VerifyError(f"{called} differs from its manifest in {len(result.problems)} places"))
+    lines = [f"{called}: {result.files} files, {result.configs} configs, {result.cells} cells equal the manifest"]
     if result.second_decoder and result.largest_difference is not None:
         lines.append(f"{result.second_decoder} agrees with PyAV to {result.largest_difference} levels")
     lines += [f"It is {result.dataset_id}", *(f"Not looked at: {what}" for what in result.not_looked_at)]
@@ -254,7 +254,7 @@ Revision = Annotated[str | None, option("Branch of the Hub; when fetching a tag 
 
 
 def push(
-    dataset: Path,
+    dataset: OfDataset,
     *,
     repo: str | None = None,
     to: Annotated[Place | None, More(parser=place)] = None,
@@ -271,7 +271,7 @@ def push(
     The token is that of HF_TOKEN or `hf auth login`. A push that was stopped goes on when it is called again.
 
     Args:
-        dataset: A frozen dataset.
+        dataset: A frozen dataset, or its address.
         repo (OWNER/NAME): Dataset of the Hub; made where there is none.
         to (ADDRESS): In its place an address such as s3://bucket/devil, which holds no other dataset. [default: none]
         public: Show it to everybody; otherwise a new one is private.
@@ -290,11 +290,11 @@ def push(
     if to is not None:
         if repo is not None or public or benchmark or revision:
             raise UsageError("--to goes with none of --repo, --public, --benchmark and --revision, which are for the Hub")
-        return _push_to(to, plan(dataset, licence=licence, licences=licences), dry_run=dry_run)
+        return _push_to(to, plan(Path(dataset), licence=licence, licences=licences), dry_run=dry_run)
     if repo is None:
         raise UsageError("give either --repo OWNER/NAME or --to ADDRESS")
     check_name(repo)
-    made = plan(dataset, licence=licence, licences=licences)
+    made = plan(Path(dataset), licence=licence, licences=licences)
     beside = {}
     if benchmark:
         from inpaintbench.eval.protocols import PROTOCOLS, usual

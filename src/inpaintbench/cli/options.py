@@ -116,6 +116,12 @@ def parse_dataset(text: str) -> Path:
 
 
 @takes_addresses
+def parse_brought(text: str) -> str:
+    """``text`` as it is; of an address the folder that the dataset there is brought to."""
+    return text if isinstance(place(text), Path) else str(parse_dataset(text))
+
+
+@takes_addresses
 def parse_workspace(text: str) -> Path:
     """A folder, or the mirror of a workspace or a run at an address, which is asked nothing while a shell completes."""
     if _PROMISE in os.environ:
@@ -137,6 +143,8 @@ RunFolder = Annotated[Path, More(parser=parse_workspace)]
 OR_ADDRESS: Any = {"parser": parse_workspace, "metavar": "PATH|ADDRESS"}
 Folder = Annotated[Path, More(exists=True, file_okay=False)]
 FrozenDataset = Annotated[Path, More(parser=parse_dataset)]
+# A folder, also one of the Hub where a command asks for its names, or an address.
+OfDataset = Annotated[str, More(parser=parse_brought)]
 
 
 @dataclass(frozen=True)
