@@ -325,7 +325,7 @@ def at_address(address: Address) -> Path:
         text = read(address / MANIFEST)
     except Gone as error:
         way_out = "`inpaintbench export push DATASET --to ADDRESS` brings one there"
-        raise InputError(f"{str(address)!r} is not a frozen dataset (no {MANIFEST}); {way_out}") from error
+        raise InputError(f"{str(address)!r} is not a frozen dataset ({error}); {way_out}") from error
     folder = cache_folder() / "datasets" / hashlib.sha256(str(address).encode() + b"\0" + text).hexdigest()[:32]
     beside = folder.with_name(f".{folder.name}.fetching")
     with locked(folder.with_name(f"{folder.name}.lock")):

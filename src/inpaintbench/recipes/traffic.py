@@ -131,5 +131,6 @@ def _cache_of_its_own() -> Iterator[None]:
 
 def row(traffic: Mapping[str, float]) -> list[str]:
     """The cells of ``HEADS``."""
-    sizes = [f"{traffic.get(name, 0) / 1e9:.3g} GB" for name in ("bytes_in", "bytes_out")]
+    megabytes = [traffic.get(name, 0) / 1e6 for name in ("bytes_in", "bytes_out")]
+    sizes = [f"{size / 1000:,.1f} GB" if size >= 1000 else f"{size:.2f} MB" for size in megabytes]
     return [f"{traffic.get('requests', 0):,.0f}", *sizes, f"{traffic.get('cpu_seconds', 0) / 3600:.3g}"]
