@@ -492,6 +492,8 @@ def test_what_differs_and_what_has_another_name_of_two_workspaces(tmp_path: Path
     assert sorted({row["source_uri"] for row in dataset.items}) == ["0.png", "1.png", "2.png"]
     with pytest.raises(InputError, match="is there already; choose a new folder"):
         merge(one, two, both.path)
+    with pytest.raises(InputError, match="is both workspaces"):
+        merge(one, one, tmp_path / "third")
     remember(two, recipe.model_copy(update={"size": 96}))
     with pytest.raises(InputError, match="cannot be merged: size is 64 in the first and 96 in the second"):
         merge(one, two, tmp_path / "third")

@@ -64,9 +64,11 @@ def merge(first: Workspace, second: Workspace, target: Path) -> Merged:
     first has it.
 
     Raises:
-        InputError: their recipes differ in more than how much they make, or ``target`` is there already.
+        InputError: they are one workspace, their recipes differ in more than how much they make, or ``target`` is there already.
         WorkspaceError: one of them is in use or cannot be read.
     """
+    if first.path.samefile(second.path):
+        raise InputError(f"{str(first.path)!r} is both workspaces; give another one")
     recipe = _recipe(first, second)
     _check_parts(first, second)
     _, address = root_of(target)
