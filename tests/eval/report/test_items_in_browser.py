@@ -16,7 +16,7 @@ import pytest
 from browser_checks import OpenPage, first_look, serious_findings, unfold
 from tests.eval.report.hand_made import read_bars
 from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
-from tests.eval.report.test_player import PLAYER, ROOM
+from tests.eval.report.test_player import PLAYER, ROOM, frame_shown
 
 from inpaintbench import video
 from inpaintbench.eval.report import ReportFiles
@@ -221,7 +221,7 @@ def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, r
 
 def frame_of(page: Any, frame: int) -> None:
     page.evaluate(f"frame => {PLAYER}.clock.seek(frame)", frame)
-    page.wait_for_function(f"frame => {PLAYER}.clock.frame === frame && {PLAYER}.clock.wanted === null", arg=frame)
+    frame_shown(page, frame)
 
 
 def test_the_wipe_shows_any_two_pictures_at_the_frame(page: Any, tmp_path: Path) -> None:
