@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from program import run_here
 
 from inpaintbench import frozen, storage
 from inpaintbench.api.runs import load
-from inpaintbench.errors import InputError, VerifyError
+from inpaintbench.errors import InputError, NetworkError, VerifyError
 from inpaintbench.export.publishing.push import plan, push_to
 from inpaintbench.storage import Address
 
@@ -125,6 +126,22 @@ def test_what_was_spoilt_there_is_named_and_nothing_is_kept(dataset: Path, serve
         system.pipe_file("bucket/odd/dataset.json", json.dumps({"tables": tables}).encode())
         with pytest.raises(VerifyError, match="is damaged"):
             frozen.at_address(Address("s3", "bucket/odd"))
+
+
+@pytest.mark.parametrize(
+    "where", ["s3://bucket/none", "s3://no-bucket/none", "nowhere", "no/where", *(f"s3://bucket/{end}" for end in "abc")]
+)
+def test_what_is_no_dataset_is_told_in_one_sentence_with_the_address_and_no_chain_of_others(
+    where: str, server: ObjectServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    for name, data in {"a": b"{broken", "b": b'{"a": 1}', "c": b"\xff\xfe"}.items():
+        fsspec.filesystem("s3").pipe_file(f"bucket/{name}/dataset.json", data)
+    with pytest.raises((InputError, NetworkError, VerifyError), match=where) as told:
+        load(where)
+    assert "".join(traceback.format_exception(told.value)).count("Traceback") == 1
+    assert "cache" not in str(told.value)
+    assert ("dataset.json is damaged" in str(told.value).replace("'", "")) == (where[-2] == "/")
 
 
 def test_what_was_cut_short_in_the_cache_is_brought_again(dataset: Path, server: ObjectServer, tmp_path: Path) -> None:

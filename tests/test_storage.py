@@ -12,6 +12,7 @@ from pathlib import Path
 import fsspec
 import pytest
 from object_server import KEY, SECRET, ObjectServer, object_server
+from program import run_here
 
 from inpaintbench import storage
 from inpaintbench.errors import Gone, InputError, MissingExtraError, NetworkError, UsageError
@@ -146,6 +147,22 @@ def test_a_clock_that_is_wrong_is_told(server: ObjectServer) -> None:
     server.every, server.kinds = 1, ("skewed",)
     with pytest.raises(InputError, match="s3://bucket/a is refused as the clock of this machine is wrong"):
         read(Address("s3", "bucket/a"))
+
+
+@pytest.mark.parametrize("kind", ["key", "secret"])
+def test_wrong_keys_are_told_with_the_address_that_was_typed_and_where_keys_come_from(server: ObjectServer, kind: str) -> None:
+    server.every, server.kinds = 1, (kind,)
+    sentence = r"access to s3://bucket/ws is refused: the credentials .* \(AWS_ACCESS_KEY_ID .* profile or role\) are wrong"
+    for words in (
+        ("curation", "rejected", "s3://bucket/ws"),
+        ("export", "verify", "s3://bucket/ws"),
+        ("build", "devil", "--sources", "s3://bucket/ws", "--out", "s3://bucket/ws"),
+    ):
+        server.asked.clear()
+        told = run_here(*words)
+        [line] = told.stderr.splitlines()
+        assert (told.returncode, bool(re.search(sentence, line)), server.asked[1:]) == (1, True, [])
+        assert not [secret for secret in (KEY, SECRET) if secret in line]
 
 
 def test_without_credentials_nothing_is_tried_twice(

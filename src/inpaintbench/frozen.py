@@ -325,7 +325,7 @@ def at_address(address: Address) -> Path:
         text = read(address / MANIFEST)
     except Gone as error:
         way_out = "`inpaintbench export push DATASET --to ADDRESS` brings one there"
-        raise InputError(f"{str(address)!r} is not a frozen dataset ({error}); {way_out}") from error
+        raise InputError(f"{str(address)!r} is not a frozen dataset ({error}); {way_out}") from None
     folder = cache_folder() / "datasets" / hashlib.sha256(str(address).encode() + b"\0" + text).hexdigest()[:32]
     beside = folder.with_name(f".{folder.name}.fetching")
     with locked(folder.with_name(f"{folder.name}.lock")):
@@ -338,8 +338,11 @@ def at_address(address: Address) -> Path:
         for part in beside.rglob(".*.part"):  # of a call that was killed
             part.unlink()
         write_atomically(beside / MANIFEST, text)
-        tables = json.loads(text).get("tables", {}) if table_names(text) else {}
-        first = next(iter(tables.values()), None) or next(iter(load(beside).files.values()), None)
+        try:
+            tables = json.loads(text).get("tables", {}) if table_names(text) else {}
+            first = next(iter(tables.values()), None) or next(iter(load(beside).files.values()), None)
+        except VerifyError as error:
+            raise VerifyError(f"{str(address)!r}: {str(error).replace(f'{beside}/', '')}") from None
         by_content = is_there(address / OBJECTS / str(first))
 
         def bring(name: str, sha256: str) -> None:

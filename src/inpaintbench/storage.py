@@ -24,7 +24,7 @@ from base64 import b64decode
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from importlib.util import find_spec
@@ -38,8 +38,15 @@ from inpaintbench.files import sync
 
 Result = TypeVar("Result")
 
-# Scheme -> the driver's module, and the extra that brings it; what comes with every installation has none.
-_DRIVERS = {"s3": ("s3fs", "s3"), "gs": ("gcsfs", "gs"), "az": ("adlfs", "az"), "hf": ("", ""), "memory": ("", "")}
+# Scheme -> the driver's module, and the extra that brings it; what comes with every installation has none. And where it finds
+# credentials.
+_DRIVERS = {
+    "s3": ("s3fs", "s3", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile or role"),
+    "gs": ("gcsfs", "gs", "Google's application default credentials"),
+    "az": ("adlfs", "az", "AZURE_STORAGE_... variables"),
+    "hf": ("", "", "HF_TOKEN, or hf auth login"),
+    "memory": ("", "", "none"),
+}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 # An address of object storage within an option's text, such as `LABEL=FOLDER` has.
 # To the last `@`: secrets hold slashes, `@` and `?`. One behind the first part, with no colon before it, belongs to a name.
@@ -81,12 +88,14 @@ class Address:
     scheme: str
     path: str
     """Bucket and name, without a slash at the end."""
+    typed: str = field(default="", compare=False)
+    """The address below which it was formed, which people know."""
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.path}"
 
     def __truediv__(self, name: str) -> Address:
-        return Address(self.scheme, f"{self.path}/{name}")
+        return Address(self.scheme, f"{self.path}/{name}", self.typed or str(self))
 
 
 Place = Path | Address
@@ -150,7 +159,7 @@ def place(text: str, *, listed: bool = False) -> Place:
         raise UsageError(f"{shown!r} is to be written without credentials: these are taken from the environment")
     if not listed and "?" in path:
         raise UsageError(f"{shown!r} is to be written without queries: credentials are taken from the environment")
-    module, extra = _DRIVERS[scheme]
+    module, extra, _ = _DRIVERS[scheme]
     if module and find_spec(module) is None:
         raise MissingExtraError(f"an address {scheme}://", extra)
     if not path.strip("/"):
@@ -339,23 +348,25 @@ def _state(told: Mapping[str, Any]) -> str:
 
 def _tried(address: Address, call: Callable[[], Result]) -> Result:
     """The result of a call, tried again where a failure may be one of the moment."""
+    typed, credentials = address.typed or str(address), _DRIVERS[address.scheme][2]
     for waited in range(_TRIES):
         _count(requests=1)
         try:
             return call()
         except FileNotFoundError as error:
             if "bucket does not exist" in str(error):
-                raise Gone(f"there is no bucket {address.scheme}://{address.path.partition('/')[0]}") from error
+                raise Gone(f"there is no bucket {address.scheme}://{address.path.partition('/')[0]}") from None
             hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
-            raise Gone(f"there is nothing at {address}{hint}") from error
+            raise Gone(f"there is nothing at {address}{hint}") from None
         except PermissionError as error:
             if _code(error) == _SKEWED:
-                raise InputError(f"{address} is refused as the clock of this machine is wrong; set it by a time server") from None
-            raise InputError(f"{address} is not for the credentials of this environment, if it is there at all") from None
+                raise InputError(f"{typed} is refused as the clock of this machine is wrong; set it by a time server") from None
+            why = f"the credentials of this environment ({credentials}) are wrong, or not for it"
+            raise InputError(f"access to {typed} is refused: {why}") from None
         except Exception as error:  # the packages behind addresses have no base class in common
             kinds = {one.__name__ for one in type(error).__mro__} | {type(error.__cause__).__name__}
             if any(map(_NO_CREDENTIALS.search, kinds)):
-                raise InputError(f"{address} needs credentials, and there are none in this environment") from None
+                raise InputError(f"{typed} needs credentials, and there are none in this environment ({credentials})") from None
             if isinstance(error, _FINAL) or waited + 1 == _TRIES:
                 what = errno.errorcode.get(getattr(error, "errno", None) or 0, "")
                 shown = " ".join(filter(None, (type(error).__name__, what)))

@@ -18,6 +18,8 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 # Refusals as servers word them; Ceph's says no more than the code.
 _REFUSALS = {
     "skewed": ("403 Forbidden", b"<Error><Code>RequestTimeTooSkewed</Code><Message>too large a difference</Message></Error>"),
+    "key": ("403 Forbidden", b"<Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>"),
+    "secret": ("403 Forbidden", b"<Error><Code>SignatureDoesNotMatch</Code><Message>another signature</Message></Error>"),
     "lost": ("404 Not Found", b"<Error><Code>NoSuchUpload</Code><Message>it may have been completed</Message></Error>"),
     "taken": ("412 Precondition Failed", b"<Error><Code>PreconditionFailed</Code></Error>"),
 }
@@ -33,8 +35,8 @@ class ObjectServer:
         asked: method and path of every request, since it was last cleared.
         sent: bytes of bodies of answers.
         every: which requests fail: every third, say; 0 = none does.
-        kinds: how they fail, by turns: by status, late, cut off in the middle, as signed at another time than the server's, as
-            of an upload in parts that is over, or as nothing may be written over.
+        kinds: how they fail, by turns: by status, late, cut off in the middle, as signed at another time than the server's or
+            with keys that it does not know, as of an upload in parts that is over, or as nothing may be written over.
         ahead: its clock is by so many seconds ahead of the machine's.
         writes_over: it does so though it is asked not to, as older servers do.
     """

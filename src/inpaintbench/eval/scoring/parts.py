@@ -146,9 +146,9 @@ def folder_or_hub(text: str) -> Path:
     except (RepositoryNotFoundError, RevisionNotFoundError) as error:
         raise NetworkError(
             f"there is no folder {called!r}, and the Hub shows no such dataset or revision; check the name, or `hf auth login`"
-        ) from error
+        ) from None
     except LocalEntryNotFoundError as error:
-        raise NetworkError(f"there is no folder {called!r}, and the Hub cannot be reached; give the path of a copy") from error
+        raise NetworkError(f"there is no folder {called!r}, and the Hub cannot be reached; give the path of a copy") from None
     except (HfHubHTTPError, OSError) as error:
         # Not the server's own words: they may repeat what it was sent, the token among it.
         status = error.response.status_code if isinstance(error, HfHubHTTPError) and error.response is not None else None
