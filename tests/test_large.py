@@ -57,6 +57,20 @@ def test_bands_of_long_holes_are_those_of_their_frames() -> None:
     assert (band & ~hole).any(axis=(1, 2)).all()
 
 
+@pytest.mark.parametrize("has_effect", [False, True])
+def test_regions_of_long_removals_are_those_of_their_frames(has_effect: bool) -> None:
+    hole, inside, shadow = np.random.default_rng(4).random((3, 60, 34, 46)) < [[[[0.01]]], [[[0.004]]], [[[0.01]]]]
+    for region in ("rest", "effect") if has_effect else ("rest",):
+        masks = {"object_mask": inside} | ({"effect_mask": shadow} if has_effect else {})
+        pixels = regions.select(hole, region, band_radius=2, **masks)
+        assert lies_in_a_file(pixels)
+        for place in range(60):
+            one = {name: mask[place, None] for name, mask in masks.items()}
+            assert (pixels[place] == regions.select(hole[place, None], region, band_radius=2, **one)[0]).all()
+        changed = inside | (shadow if has_effect else hole)
+        assert (pixels == (~regions.dilate(changed, radius=2) if region == "rest" else shadow & ~inside)).all()
+
+
 @pytest.mark.parametrize("room", [0, 10_000, 60_000])
 def test_a_full_disk_is_an_error_that_ends_the_run(room: int, tmp_path: Path) -> None:
     """The system grows no file beyond its limit, as on a disk without room."""

@@ -6,6 +6,7 @@ All functions take ``bool[T, H, W]`` holes, True = hole, and lengths in pixels.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,14 +111,22 @@ def select(
         return boundary_band(hole, radius=band_radius)
     if region == "rest":
         changed = [mask for mask in (object_mask, hole if effect_mask is None else effect_mask) if mask is not None]
-        return ~dilate(np.logical_or.reduce(changed), radius=GUARD_PIXELS)
+        return _by_frame(lambda *masks: ~dilate(np.logical_or.reduce(masks)[None], radius=GUARD_PIXELS)[0], changed)
     if region == "object" and object_mask is not None:
         return object_mask
     if region == "effect" and object_mask is not None and effect_mask is not None:
-        return effect_mask & ~object_mask
+        return _by_frame(lambda effect, inside: effect & ~inside, (effect_mask, object_mask))
     if region in OBJECT_REGIONS:
         raise ValueError(f"the region {region!r} needs {' and '.join(masks_of(region))}")
     raise ValueError(f"unknown region {region!r}, choose from {', '.join(ALL_REGIONS)}")
+
+
+def _by_frame(pixels: Callable[..., npt.NDArray[np.bool_]], masks: Sequence[Hole]) -> Hole:
+    """``pixels`` of each frame of ``masks``, in a file where these are of a long clip."""
+    made = zeros(masks[0].shape)
+    for found, *frames in zip(made, *masks, strict=True):
+        found[...] = pixels(*frames)
+    return made
 
 
 def check_shape(hole: Hole, *, frames: int, height: int, width: int, subject: str) -> None:

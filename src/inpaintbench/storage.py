@@ -350,7 +350,7 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
     """The result of a call, tried again where a failure may be one of the moment."""
     typed, credentials = address.typed or str(address), _DRIVERS[address.scheme][2]
     for waited in range(_TRIES):
-        _count(requests=1)
+        _count(requests=1, **{address.scheme: 1})
         try:
             return call()
         except FileNotFoundError as error:
@@ -390,7 +390,8 @@ def traffic() -> Counter[str]:
     """What this process asked of object storage since the last call, and the CPU time that it took.
 
     Returns:
-        ``requests``, of which an upload in parts is one; ``bytes_in`` and ``bytes_out``, of what succeeded; ``cpu_seconds``.
+        ``requests``, of which an upload in parts is one, also by scheme; ``bytes_in`` and ``bytes_out``, of what succeeded;
+        ``cpu_seconds``.
     """
     with _COUNTING:
         told = _ASKED.copy()

@@ -19,7 +19,7 @@ from inpaintbench.executors.base import Rejection, is_note
 from inpaintbench.files import display_name
 from inpaintbench.pages.words import count
 from inpaintbench.recipes import dataset_table, devil
-from inpaintbench.recipes.settings import recall, remember
+from inpaintbench.recipes.settings import check_kind, recall, remember
 from inpaintbench.recipes.stages import SourceSpec, check_sources, mark_duplicates, require
 from inpaintbench.steps import PAIR
 from inpaintbench.types import Clip, Download
@@ -68,6 +68,7 @@ def clips(
     check_sources([spec])
     workspace = Workspace(out, create=sources is not None, shard=console.parse_shard(shard))
     before = {clip.clip_id for clip in workspace.table("clips", Clip)}
+    check_kind(workspace, recipe)
     with running.on(workspace) as executor:
         remember(workspace, recipe)
         dataset_table.keep(workspace, describing.over(dataset_table.kept(workspace)))

@@ -25,6 +25,7 @@ from inpaintbench.curation.attributes.hashes import PerceptualHash
 from inpaintbench.curation.judging import refuse_unasked, select_clips
 from inpaintbench.curation.rules import Rule
 from inpaintbench.curation.sheets import KEEP_REJECT
+from inpaintbench.curation.splitters import SPLITTERS
 from inpaintbench.errors import InputError, Rejected, RunError, UsageError, Waiting
 from inpaintbench.executors.base import Executor, Rejection
 from inpaintbench.export import slices
@@ -248,6 +249,8 @@ class DevilRecipe(BaseModel):
     def _reader_has_something_to_read(self) -> DevilRecipe:
         if self.reader != "pyav" and not self.cut_bars:
             raise ValueError("reader: bars are what it looks for, so it needs --cut-bars")
+        if self.cut_bars and self.splitter and SPLITTERS.get(self.splitter["name"]).by_index:
+            raise ValueError(f"cut_bars: the splitter {self.splitter['name']!r} reads no film whole, as looking for bars does")
         return self
 
     @model_validator(mode="after")

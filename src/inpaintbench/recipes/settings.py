@@ -35,16 +35,17 @@ _OF_ITEMS = "recipe_of_items.json"
 
 
 def remember(workspace: Workspace, recipe: BaseModel) -> None:
-    """Keep ``recipe`` in the workspace.
+    """Keep ``recipe`` in the workspace. Raises what ``check_kind`` raises."""
+    check_kind(workspace, recipe)
+    write_atomically(workspace.path / FILE, _text(recipe))
 
-    Raises:
-        InputError: the workspace holds another kind of benchmark.
-    """
+
+def check_kind(workspace: Workspace, recipe: BaseModel) -> None:
+    """Raise ``InputError`` where the workspace holds another kind of benchmark."""
     if (workspace.path / FILE).exists() and (kind := recall(workspace).kind) != _kind(recipe):
         raise InputError(
             f"workspace {str(workspace.path)!r} holds a {kind!r} benchmark; choose another --out for {_kind(recipe)!r}"
         )
-    write_atomically(workspace.path / FILE, _text(recipe))
 
 
 def _kind(recipe: BaseModel) -> str:

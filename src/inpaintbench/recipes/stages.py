@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -60,6 +61,20 @@ class SourceSpec:
     constants: Plain
     label: str = ""
     """Tells two specs of one leaf apart."""
+
+    @cached_property
+    def made(self) -> SourceLeaf:
+        """The leaf: one for checks and for the work, so that what lies at an address is listed once.
+
+        Raises:
+            InputError: constants that it does not take, or that say where nothing is.
+        """
+        made = SOURCES.get(self.leaf)
+        try:
+            leaf: SourceLeaf = made(**self.constants)
+        except TypeError as error:
+            raise InputError(f"source {self.leaf!r} cannot be built with {dict(self.constants)}: {error}") from error
+        return leaf
 
 
 # Frames; longer than any clip.
@@ -113,11 +128,9 @@ def curate(cutting: Cutting, sources: Sequence[SourceSpec], executor: Executor, 
     refused: list[Rejection] = []
     check_sources(sources)
     by_index = SPLITTERS.get(cutting.splitter["name"]).by_index
-    if by_index and cutting.cut_bars:
-        raise InputError(f"bars are looked for in whole films, and the splitter {cutting.splitter['name']!r} reads none whole")
     notes: list[Rejection] = []
     for spec in sources:
-        leaf = _source(spec)
+        leaf = spec.made
         pieces, outcome = footage.find(executor, leaf, constants=spec.constants, label=spec.label, by_index=by_index)
         notes += [Rejection(name, "notes", name, reason) for name, reason in leaf.notes()]
         by_step[footage.find_step(spec.leaf, spec.label)] = outcome.records
@@ -215,7 +228,7 @@ def check_sources(sources: Sequence[SourceSpec]) -> None:
         if names.count(name) > 1:
             raise InputError(f"{names.count(name)} sources are called {name!r}; give them different names")
     for spec in sources:
-        if nothing := _source(spec).nothing():
+        if nothing := spec.made.nothing():
             raise InputError(f"no clips: {nothing}")
 
 
@@ -233,15 +246,6 @@ def _forget_other_clips(workspace: Workspace, present: set[str]) -> None:
             left = [row for row in rows if (row.clip_id if kind is Selection else row.subject_id) in present]
             if len(left) < len(rows):
                 workspace.write_table(table, path.stem, left, kind)
-
-
-def _source(spec: SourceSpec) -> SourceLeaf:
-    made = SOURCES.get(spec.leaf)
-    try:
-        leaf: SourceLeaf = made(**spec.constants)
-    except TypeError as error:
-        raise InputError(f"source {spec.leaf!r} cannot be built with {dict(spec.constants)}: {error}") from error
-    return leaf
 
 
 def _no_clips(count: int, rejected: Sequence[Rejection], first: SourceSpec) -> str:

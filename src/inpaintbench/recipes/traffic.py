@@ -47,7 +47,8 @@ class Foreseen(NamedTuple):
 def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any], out: Path) -> Foreseen:
     """Build a workspace in memory of a few of the films that are new, evenly spread over them, and count.
 
-    A film is taken to ask for as many requests as those, a byte of it for as much time, and for as many bytes.
+    A film is taken to ask for as many requests as those, a byte of it for as much time, and for as many bytes. What a build
+    writes once, whatever it is of, counts once: pages and tables of the dataset, commits, leases.
 
     Args:
         recipe: of the benchmark.
@@ -79,15 +80,22 @@ def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any]
         try:
             with LocalExecutor(workspace, workers=0) as executor:
                 build(recipe, [SourceSpec("folder", {"folder": str(address), **constants})], executor, workspace)
+            tried = executor.traffic + storage.traffic()
+            made = storage.listed(within)
         except InpaintBenchError as error:
             raise InputError(f"a pilot on {count(len(places), 'film')} came to nothing: {error}") from error
         finally:
             storage.remove(within, [one.name for one in storage.listed(within)])
-        tried = executor.traffic + storage.traffic()
     for name in ("requests", "bytes_in"):  # films were listed once more
         tried[name] = max(0, tried[name] - listing[name])
-    share = sum(sizes) / sum(sizes[place] for place in places)
-    asked = {name: value * (len(pieces) / len(places) if name == "requests" else share) for name, value in tried.items()}
+    blobs = {Path(one.name).stem for one in made if one.name.startswith("blobs/")}
+    others = [one for one in made if Path(one.name).stem not in blobs]
+    once = Counter(
+        requests=tried[within.scheme] - len(made) + len(others),
+        bytes_out=sum(one.bytes for one in others if not one.name.startswith("packs/")),  # these hold rows
+    )
+    share = {**dict.fromkeys(tried, sum(sizes) / sum(sizes[place] for place in places)), "requests": len(pieces) / len(places)}
+    asked = {name: (value - once[name]) * share[name] + once[name] for name, value in tried.items()}
     return Foreseen(len(pieces), len(found) - len(pieces), Counter(asked) + listing, len(places))
 
 

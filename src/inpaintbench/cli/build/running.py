@@ -36,7 +36,7 @@ from inpaintbench.recipes.dataset_table import SILENT, DatasetTable, make_table,
 from inpaintbench.recipes.leakage import alike, not_looked_for
 from inpaintbench.recipes.options import FOOTAGE
 from inpaintbench.recipes.own_slices import make_slices
-from inpaintbench.recipes.settings import Before, build, check, kept_by_growth
+from inpaintbench.recipes.settings import Before, build, check, check_kind, kept_by_growth
 from inpaintbench.recipes.stages import SourceSpec
 from inpaintbench.recipes.versions import Asked
 from inpaintbench.steps import MASK_LEVELS, PAIR
@@ -256,6 +256,7 @@ class Build:
         check(recipe, sources, **given)
         storage.traffic()
         workspace = Workspace(out)
+        check_kind(workspace, recipe)
         with self.running.on(workspace) as executor:
             asked = Asked(replace=self.published.replace, say=console.say)
             folder, dataset = build(

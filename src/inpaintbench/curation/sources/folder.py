@@ -6,6 +6,7 @@ import os
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,12 @@ class FolderSource(SourceLeaf):
                 raise InputError(str(error).replace(beside, str(self.folder))) from error
 
     def nothing(self) -> str | None:
-        """That no file of the folder is of its kind of media; what lies at an address is not asked for twice."""
-        if isinstance(self.folder, Path) and next(self._files(self.folder), None) is None:
-            kind = "video files" if self.suffixes == _SUFFIXES["video"] else "pictures"
-            return f"the source folder holds no {kind}"
-        return None
+        """That no file of the folder is of its kind of media. Raises what ``_listed`` raises."""
+        files = self._files(self.folder) if isinstance(self.folder, Path) else (Path(one.name) for one in self._listed)
+        if any(path.suffix.lower() in self.suffixes for path in files):
+            return None
+        kind = "video files" if self.suffixes == _SUFFIXES["video"] else "pictures"
+        return f"the source folder holds no {kind}"
 
     def _told(self, folder: Path, files: Iterable[_File]) -> Iterator[Footage]:
         """Footage of files below ``folder``."""
@@ -85,18 +87,24 @@ class FolderSource(SourceLeaf):
             content = content_id(changes, *said.state) if said.state else changes
             yield Footage(name=relative, uri=relative, origin=self.name, content=content, payload=payload, **said.columns)
 
-    def _objects(self, address: Address, beside: Path) -> Iterator[_File]:
-        """The same of objects below an address, as if they lay in ``beside``, where their texts and sidecars do.
+    @cached_property
+    def _listed(self) -> list[Entry]:
+        """Objects below the address, kept from ``nothing`` to ``footage``.
 
         Raises:
             InputError: there is nothing, or it cannot be listed.
         """
-        entries = [one for one in listed(address) if not any(part.startswith(".") for part in one.name.split("/"))]
+        assert isinstance(self.folder, Address)
+        entries = [one for one in listed(self.folder) if not any(part.startswith(".") for part in one.name.split("/"))]
         if not entries:
-            raise InputError(f"there is nothing at {address}")
+            raise InputError(f"there is nothing at {self.folder}")
         ours = {parent for parent, _, name in (one.name.rpartition("/") for one in entries) if name in _MARKERS}
-        entries = [one for one in entries if not any(one.name.startswith(f"{folder}/" if folder else "") for folder in ours)]
-        self._entries = {beside / one.name.lstrip("/"): one for one in entries}
+        return [one for one in entries if not any(one.name.startswith(f"{folder}/" if folder else "") for folder in ours)]
+
+    def _objects(self, address: Address, beside: Path) -> Iterator[_File]:
+        """The same of objects below an address, as if they lay in ``beside``, where their texts and sidecars do."""
+        self._entries = {beside / one.name.lstrip("/"): one for one in self._listed}
+        del self._listed  # whoever asks again looks again
         for path, one in self._entries.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             if one.name.lower().endswith((*TEXT_SUFFIXES, OF_FILE)):

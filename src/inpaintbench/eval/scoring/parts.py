@@ -143,11 +143,11 @@ def folder_or_hub(text: str) -> Path:
         # Asked for at every call: the library itself reads its environment once, when it is imported.
         endpoint, cache = os.environ.get("HF_ENDPOINT"), os.environ.get("HF_HUB_CACHE")
         return Path(snapshot_download(repository, repo_type="dataset", revision=revision, endpoint=endpoint, cache_dir=cache))
-    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+    except (RepositoryNotFoundError, RevisionNotFoundError):
         raise NetworkError(
             f"there is no folder {called!r}, and the Hub shows no such dataset or revision; check the name, or `hf auth login`"
         ) from None
-    except LocalEntryNotFoundError as error:
+    except LocalEntryNotFoundError:
         raise NetworkError(f"there is no folder {called!r}, and the Hub cannot be reached; give the path of a copy") from None
     except (HfHubHTTPError, OSError) as error:
         # Not the server's own words: they may repeat what it was sent, the token among it.
