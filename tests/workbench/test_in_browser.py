@@ -687,7 +687,7 @@ def test_response_curves_have_lines_in_the_colours_of_methods(browser: Any, pair
     styles = method_styles(["telea", "navier_stokes"])
     plots = diagnosing.plots([{**curve, "method": name} for name in styles], 2)
     tab = opened(browser, paired_server, "#r=0/run")
-    html = render("workbench/static/effects.html", plots=plots, styles=styles, rows=[], chosen="", without=[])
+    html = render("workbench/static/effects.html", plots=plots, styles=styles, rows=[], chosen="", without=[], still=False)
     tab.page.route("**/api/diagnosis?*", lambda route: route.fulfill(body=html))
     tab.page.locator("[data-effects] summary").first.click()
     lines = tab.page.locator(".response-plot polyline")
@@ -1057,31 +1057,54 @@ def test_a_click_on_an_item_shows_its_films_on_a_phone(browser: Any, server: Ser
     tab.context.close()
 
 
-def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, server: Server, tmp_path: Path) -> None:
-    tab = opened(browser, server, "#r=0/runs/a&i=i1&n=2&s=low&b=telea")
+def given(tab: OpenPage, action: str, name: str) -> bytes:
+    """The file called ``name`` that an entry of the menu gives, which no browser is asked to save."""
     page = tab.page
-    page.wait_for_function(PLAYS)
     page.evaluate("""() => {
       window.given = [];
       HTMLAnchorElement.prototype.click = function () { window.given.push([this.download, this.href]); };
     }""")
+    page.locator("[data-menu=export] > summary").click()
+    page.locator(f"[data-action={action}]").click()
+    _beyond(tab, f"window.given.some(([name]) => name === '{name}')")
+    numbers = page.evaluate(
+        """async (wanted) => {
+          const [, address] = window.given.find(([name]) => name === wanted);
+          return [...new Uint8Array(await (await fetch(address)).arrayBuffer())];
+        }""",
+        name,
+    )
+    return bytes(numbers)
+
+
+def test_effects_and_histograms_stand_in_the_page_that_is_sent(browser: Any, paired_server: Server, tmp_path: Path) -> None:
+    tab = opened(browser, paired_server, "#r=0/run&u=1&b=telea&f=a|axis.size~low~")
+    tab.page.locator(".effect").first.wait_for()
+    (tmp_path / "seen.html").write_bytes(given(tab, "page", "what-i-see.html"))
+    sent = OpenPage(browser, (tmp_path / "seen.html").as_uri())
+    for part in (".effect", ".strip:not(.response) .strip-name", ".strip:not(.response) .strip-value"):
+        seen = tab.page.locator(part).all_inner_texts()
+        assert seen
+        assert sent.page.locator(part).all_inner_texts() == seen
+    assert sent.page.locator(".strip-plot rect.left").count() < sent.page.locator(".strip-plot rect.all").count()
+    assert ": 8 items, " in sent.page.locator(".strip-plot").first.get_attribute("aria-label")
+    assert sent.page.locator("button.chip, [data-effect]").count() == 0  # nothing there filters
+    assert sent.complaints == tab.complaints == []
+    tab.context.close()
+    sent.context.close()
+
+
+def test_what_is_seen_is_given_as_table_figure_page_and_film(browser: Any, server: Server, tmp_path: Path) -> None:
+    tab = opened(browser, server, "#r=0/runs/a&i=i1&n=2&s=low&b=telea")
+    page = tab.page
+    page.wait_for_function(PLAYS)
     found = {}
     shots = ("frame", "film-1-i1-telea-blank-frame-2.png"), ("film", "film-1-i1-telea-blank.mp4")
     _beyond(tab, "document.querySelector('.time').textContent.startsWith('2 / 3')")
     page.keyboard.press("w")
     _beyond(tab, "location.hash.includes('a=0.5')")
     for action, name in (("csv", "items.csv"), ("figure", "plot.svg"), ("page", "what-i-see.html"), *shots):
-        page.locator("[data-menu=export] > summary").click()
-        page.locator(f"[data-action={action}]").click()
-        _beyond(tab, f"window.given.some(([name]) => name === '{name}')")
-        numbers = page.evaluate(
-            """async (wanted) => {
-              const [, address] = window.given.find(([name]) => name === wanted);
-              return [...new Uint8Array(await (await fetch(address)).arrayBuffer())];
-            }""",
-            name,
-        )
-        found[name] = bytes(numbers)
+        found[name] = given(tab, action, name)
     rows = list(csv.DictReader(found["items.csv"].decode().splitlines()))
     shown = page.locator("tr[data-item]").all_inner_texts()
     assert len(rows) == len(shown) < 3

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 import numpy as np
+from markupsafe import Markup
 
 from inpaintbench import pages
 from inpaintbench.claims import too_few
@@ -41,7 +42,9 @@ _MOST_ROWS = 500
 _MOST_POINTS, _BINS = 10_000, 8
 # Scripts of a page that is sent, and the place of its films.
 _SEEN_PARTS = ("pages/static/items/look.js", "pages/static/items/state.js", "pages/static/player/keys.js")
-_SEEN_RULES = ".seen > .player-room { height: clamp(330px, 76vh, 760px); }"
+_SEEN_RULES = """.seen > .player-room { height: clamp(330px, 76vh, 760px); }
+.effect-rows { max-height: none; } .effect-rows, .effect-rows .note { margin: 0; font-size: 13px; }
+.strips { flex-wrap: wrap; }"""
 # Methods' colours on white paper.
 _PAPER = dict(zip(pages.colours.COLOURS, pages.colours.PALETTE, strict=True))
 _HUE = re.compile(r"var\(--hue-[a-z]+\)|#\w+")
@@ -150,17 +153,26 @@ def items_csv(joined: Joined, asked: Plain) -> str:
     return csv_text([f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell for cell in row] for row in rows)
 
 
-def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Sequence[str]]], Plain], leads: Plain | None = None
-) -> str:  # fmt: skip
-    """The items that are seen as a page of its own: means, the table, the film of the open item.
+def page(
+    joined: Joined,
+    asked: Plain,
+    *,
+    sheet_of: Callable[[Mapping[str, Sequence[str]]], Plain],
+    leads: Plain | None = None,
+    effects: str = "",
+) -> str:
+    """The items that are seen as a page of its own: means, effects, histograms, the table, the film of the open item.
 
     Args:
         joined: what is looked at.
         asked: ``items``, ``methods``, ``base``, ``key`` of the quantity, ``words`` of the filter, the ``plot`` as for ``figure``,
-            ``columns`` of the table (``label``, ``decimals``, ``signed``, ``values`` of the first items), ``film``, the query
-            of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an address has them.
+            ``columns`` of the table (``label``, ``decimals``, ``signed``, ``values`` of the first items), the histograms
+            ``strips`` (``label``, the ``full`` one, ``told``, ``method`` if it is of one, items a bin of ``all`` and of those
+            ``left``), ``film``,
+            the query of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an address has them.
         sheet_of: the films that a query names as the player takes them, the file inside.
         leads: means and differences as the page shows them, where there are any: no page claims more than the screen does.
+        effects: what attributes do, markup as the page shows it.
     """
     items = [int(place) for place in asked["items"]]
     methods = [one.name for one in joined.methods if one.name in asked.get("methods", (one.name,))]
@@ -201,6 +213,17 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
         looks = {name: style._asdict() | {"reference": name in joined.references} for name, style in joined.styles.items()}
         name = joined.names[joined.ids.index(query["item"][0])]
         data = {"name": name, "sheet": sheet_of(query), "looks": looks, "state": asked.get("state", {})}
+    strips = [
+        {
+            "label": one["label"],
+            "full": one.get("full") or one["label"],
+            "told": one["told"],
+            "style": joined.styles.get(one.get("method")),
+            "most": max(1, *one["all"]),
+        }
+        | {name: [int(each) for each in one[name]] for name in ("all", "left")}
+        for one in asked.get("strips", [])
+    ]
     return pages.page(
         "workbench/static/seen.html",
         title=joined.title,
@@ -208,7 +231,10 @@ def page(joined: Joined, asked: Plain, *, sheet_of: Callable[[Mapping[str, Seque
             [f"{count(len(items), 'item')}.", f"{asked.get('words') or 'Nothing is left out'}.", *joined.sentences]
         ),
         sections=sections,
+        strips=strips,
+        effects=Markup(effects),
         figure=figure_inside,
+        style=["workbench/static/effects.css"],
         data=data,
         rules=shared_style() + _SEEN_RULES,
         scripts=[bundle(*_SEEN_PARTS), "workbench/static/seen.js"],

@@ -249,8 +249,8 @@ class Bench:
         found = diagnosing.diagnosed(results, of, bases, against=bool(base), claims=not (chosen := _chosen(asked)))
         return {**found, "chosen": chosen, "items": len(items)}
 
-    def effects_page(self, query: Mapping[str, Sequence[str]], asked: Plain) -> str:
-        """The diagnosis as the page shows it."""
+    def effects_page(self, query: Mapping[str, Sequence[str]], asked: Plain, *, still: bool = False) -> str:
+        """The diagnosis as the page shows it; ``still`` = on a page that filters nothing."""
         found, joined = self.diagnosis(query, asked), self.joined(query)
         measure = next(one for one in joined.quantities if one.key == asked["key"])
         effects = [one for row in found["rows"] for one in row["effects"].values()]
@@ -258,7 +258,7 @@ class Bench:
         return render(
             f"{_OWN}/effects.html", **found, apart=_apart(joined, str(asked.get("base") or "")), measure=measure,
             styles=joined.styles, most=max(values, default=0.0) or 1.0,
-            plots=diagnosing.plots(found["curves"], measure.decimals),
+            plots=diagnosing.plots(found["curves"], measure.decimals), still=still,
         )  # fmt: skip
 
     def labels_csv(self, query: Mapping[str, Sequence[str]]) -> str:
@@ -486,7 +486,7 @@ def _page() -> bytes:
 @cache
 def _style() -> bytes:
     """Colours and look of all pages' own, and of the player inside the element that holds it."""
-    return "".join((asset(TOKENS), asset(f"{_OWN}/workbench.css"), shared_style())).encode()
+    return "".join((asset(TOKENS), asset(f"{_OWN}/workbench.css"), asset(f"{_OWN}/effects.css"), shared_style())).encode()
 
 
 Answer = tuple[bytes, str]
@@ -595,6 +595,7 @@ class _Handler(SimpleHTTPRequestHandler):
                         told,
                         sheet_of=bench.carried,
                         leads=bench.leads(query, told) if told.get("key") else None,
+                        effects=bench.effects_page(query, told["effects"], still=True) if told.get("effects") else "",
                     ).encode(),
                     "text/html; charset=utf-8",
                 ),

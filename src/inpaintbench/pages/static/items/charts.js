@@ -111,7 +111,7 @@ export class Strip {
   draw(left, filter) {
     this.filter = filter;
     const [pen, width, height] = sized(this.canvas);
-    const own = this.#counts(left);
+    this.own = this.#counts(left);
     const most = Math.max(...this.all, 1);
     const wide = width / this.bins;
     const bars = (counts, colour) => {
@@ -123,7 +123,7 @@ export class Strip {
     pen.fillStyle = paint("--chosen");
     for (const [low, high] of chosen) pen.fillRect(across(low), 0, Math.max(across(high) - across(low), 1), height);
     bars(this.all, paint("--strong-line"));
-    bars(own, paint(this.colour ?? "--fill"));
+    bars(this.own, paint(this.colour ?? "--fill"));
     const shown = filter ? through(filter) : this.found.numeric ? `${number(this.range[0])} to ${number(this.range[1])}` : `${this.bins} kinds`;
     this.value.textContent = shown;
     this.node.classList.toggle("chosen", Boolean(filter));
