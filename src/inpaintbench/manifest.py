@@ -994,7 +994,10 @@ def _texts_of_rows(table: pa.Table) -> pa.Array:
     Raises:
         VerifyError: a row cannot be one.
     """
-    shaped = pc.or_(*(pc.match_substring(table["attributes"], f'"{name}":') for name in ("joints", "second_holes")))
+    names = [f'"{name}":' for name in ("joints", "second_holes")]
+    shaped = pa.repeat(False, table.num_rows)
+    if any(holds(table["attributes"].combine_chunks(), name.encode()) for name in names):
+        shaped = pc.or_(*(pc.match_substring(table["attributes"], name) for name in names))
     if "second_hole_file_names" in table.column_names:
         holes = pc.list_value_length(table["second_hole_file_names"])
         shaped = pc.or_(shaped, pc.fill_null(pc.greater(holes, 0), False))
@@ -1036,6 +1039,11 @@ def _joined(texts: pa.Array) -> memoryview:
     """Texts one after the other."""
     starts = np.frombuffer(texts.buffers()[1] or bytes(4), np.int32)[texts.offset :]
     return memoryview(texts.buffers()[2] or b"")[starts[0] : starts[len(texts)]]
+
+
+def holds(texts: pa.Array, part: bytes) -> bool:
+    """Return whether a part stands in any text, which Arrow needs thrice the time for."""
+    return re.search(re.escape(part), _joined(texts)) is not None
 
 
 def _is_odd(table: pa.Table) -> bool:

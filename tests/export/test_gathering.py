@@ -18,7 +18,7 @@ from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import gathering
 from inpaintbench.export.documents import is_document, sealed
 from inpaintbench.export.gathering import Placed, Tables, of_records
-from inpaintbench.export.thin_rows import ThinRows
+from inpaintbench.export.thin_rows import ThinRows, with_told
 from inpaintbench.manifest import MANIFEST, Rows
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Source, canonical_json
 from inpaintbench.workspace import Workspace
@@ -28,7 +28,7 @@ def thin(dataset: Dataset) -> Dataset:
     assert isinstance(dataset.items, Rows)
     rows = ThinRows(dataset.items.ids)
     for table in dataset.items.batches():
-        rows.add(table)
+        rows.add(with_told(table))
     rows.identity = dataset.items.identity
     return replace(dataset, items=rows)
 

@@ -14,15 +14,17 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.catalogue import Catalogue, Leaf, known_name
 from inpaintbench.compute import Compute
 from inpaintbench.errors import MissingExtraError, NotMeasurable
+from inpaintbench.lazily import lazily
 from inpaintbench.models import torch_networks, weights
 from inpaintbench.types import Frames
+
+cv2 = lazily("cv2")
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -43,22 +43,24 @@ import inpaintbench
 from inpaintbench import manifest
 from inpaintbench.errors import InputError, VerifyError
 from inpaintbench.export import layout
-from inpaintbench.export.card import write_strips
+from inpaintbench.export.card import of_strips, write_strips
 from inpaintbench.export.documents import is_remade, sealed
 from inpaintbench.export.exposure import OF_SHOWN, shown_by_others
 from inpaintbench.export.gathering import PLACE, Batches, Placed, Tables, column, copy_media, item_rows, of_records
 from inpaintbench.export.growing import Published
-from inpaintbench.export.thin_rows import ThinRows
+from inpaintbench.export.thin_rows import TOLD, ThinRows, with_told
 from inpaintbench.files import copy_file, file_sha256, replacing, write_atomically
 from inpaintbench.frozen import SHOWN, UNLOADABLE
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import ALL, SHARD_ROWS, arrow_ids
+from inpaintbench.manifest import ALL, SHARD_ROWS
 from inpaintbench.types import Attribute, Clip, Corruption, Dataset, Item, Plain, Slice, Source, stated
 from inpaintbench.workspace import Blobs
 
 pc = lazily("pyarrow.compute")
 
 _VERSIONED = ("av", "datasets", "huggingface_hub", "numpy", "opencv-python-headless", "pillow", "pyarrow", "scikit-image")
+# What is known of rows until they are written.
+_GATHERED = pa.schema([*layout.EVERY_COLUMN, *TOLD])
 
 
 def freeze(
@@ -137,13 +139,13 @@ def freeze(
         kept = _Kept(published, {str(row["item_id"]) for row in removed}) if published else None
         given = _gathered(tables, blobs, folder, scratch, fill=fill, hole_is_given=hole_is_given, kept=kept, own=own)
         dataset = _with_slices(dataset, published, own, given.ids)
-        dataset, thin = _write_rows(folder, scratch, dataset, given)
+        dataset, thin, rows_of_strips = _write_rows(folder, scratch, dataset, given)
         for path, data in extra(dataset.items) if extra else ():
             (folder / path).parent.mkdir(exist_ok=True)
             write_atomically(folder / path, data)
         if kept:
             kept.copy(folder, kept.further_files(clips={row["clip_id"] for row in dataset.items}))
-        write_strips(folder, dataset)
+        write_strips(folder, dataset, rows_of_strips)
         hashes, sizes = _hashed(folder)
         if kept:
             kept.check(hashes)
@@ -314,7 +316,7 @@ def _gathered(
         used.update(layout.filled_in(table))
         splits.update({part["values"].as_py(): part["counts"].as_py() for part in table["split"].value_counts()})
         if own:
-            own.look_at(_plain_rows(table))
+            own.look_at(_plain_rows(table.select(layout.EVERY_COLUMN.names)))
         by_id.add(table, own_places)
 
     shares = _Shares(folder, kept)
@@ -324,12 +326,12 @@ def _gathered(
         constant = {"fill": fill, "hole_is_given": hole_is_given, SHOWN: shares.told(rows)}
         for name, value in constant.items():
             rows = rows.append_column(name, value if name == SHOWN else pa.repeat(pa.scalar(value), rows.num_rows))
-        add(rows.select(layout.EVERY_COLUMN.names).cast(layout.EVERY_COLUMN), rows[PLACE].to_numpy())
+        add(rows.select(_GATHERED.names).cast(_GATHERED), rows[PLACE].to_numpy())
     for published in kept.rows() if kept else ():
         assert kept
         kept.copy_media(folder, published)
         shares.tell_published(published)
-        table = pa.Table.from_pylist([layout.flat(row) for row in published], layout.EVERY_COLUMN)
+        table = with_told(pa.Table.from_pylist([layout.flat(row) for row in published], layout.EVERY_COLUMN))
         add(table, places[of_kept : of_kept + table.num_rows])
         of_kept += table.num_rows
     if (count := splits.total()) != len(ids):
@@ -346,7 +348,7 @@ def _plain_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
         yield row | {name: json.loads(row[name]) for name in manifest.JSON_COLUMNS}
 
 
-def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered) -> tuple[Dataset, ThinRows]:
+def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered) -> tuple[Dataset, ThinRows, list[Plain]]:
     """Write the rows of every config.
 
     Args:
@@ -356,27 +358,28 @@ def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered)
         given: the items.
 
     Returns:
-        The dataset with its items, as they lie in ``folder``, and the items as documents need them.
+        The dataset with its items, as they lie in ``folder``, the items as documents need them, and the rows ``of_strips``.
 
     Raises:
         InputError: the slice ``all`` has not every item.
     """
     ids, schema, start = given.ids, given.schema, 0
     thin, several, ordered, digest = ThinRows(ids), dict[str, Placed](), dict[str, tuple[Any, Any]](), manifest.Digest()
-    for number, part in enumerate(dataset.slices):
-        own = arrow_ids(part.item_ids)
+    places = thin.find([part.item_ids for part in dataset.slices])
+    for number, (part, found) in enumerate(zip(dataset.slices, places, strict=True)):
+        order = np.argsort(found, kind="stable")
         if part.name != ALL:
-            found = np.asarray(pc.index_in(own, value_set=ids).to_numpy(zero_copy_only=False), np.int64)
-            order = np.argsort(found, kind="stable")
-            several[part.name], ordered[part.name] = Placed(scratch / f"slice{number}", len(own)), (order, found[order])
-        elif not own.take(pc.sort_indices(own)).equals(ids):
+            several[part.name], ordered[part.name] = Placed(scratch / f"slice{number}", len(found)), (order, found[order])
+        elif not np.array_equal(found[order], np.arange(len(ids))):
             raise InputError(f"a slice called {ALL!r} has every item of its dataset, and this one has not; give it another name")
+    wanted, of_some = pa.array(of_strips(dataset), pa.string()), list[Plain]()
     whole = _Config(folder, layout.names_of_files(ALL, given.splits, alone=set(given.splits) == {"test"}), schema)
     for table in given.rows:
         rows, stop = table.select(schema.names), start + table.num_rows
-        thin.add(rows)
+        thin.add(table.select([*schema.names, *TOLD.names]))
         digest.add(rows)
         whole.add(rows)
+        of_some += _plain_rows(rows.filter(pc.is_in(rows["item_id"], value_set=wanted)))
         for name, (order, found) in ordered.items():
             low, high = np.searchsorted(found, start), np.searchsorted(found, stop)
             several[name].add(rows.take(pa.array(found[low:high] - start)), order[low:high])
@@ -393,7 +396,7 @@ def _write_rows(folder: Path, scratch: Path, dataset: Dataset, given: _Gathered)
     written = replace(dataset, items=items)
     content = manifest.computed_content(written, rows=digest)
     items.identity = thin.identity = manifest.Identity(content, dataset.slices, dataset.left_out, dataset.recipe)
-    return written, thin
+    return written, thin, of_some
 
 
 class _Config:
@@ -439,11 +442,12 @@ def seal(folder: Path, dataset: Dataset) -> Dataset:
     dataset = replace(dataset, items=items, format_version=manifest.FORMAT_VERSION)
     schema = layout.row_schema(items)
     starts = range(0, len(items), SHARD_ROWS)
-    tables = (pa.Table.from_pylist([layout.flat(row) for row in items[start : start + SHARD_ROWS]], schema) for start in starts)
+    parts = ([layout.flat(row) for row in items[start : start + SHARD_ROWS]] for start in starts)
+    tables = (with_told(pa.Table.from_pylist(part, schema)) for part in parts)
+    splits, ids = Counter(row["split"] for row in items), pa.array([row["item_id"] for row in items])
     with _scratch(folder) as scratch:
-        splits = Counter(row["split"] for row in items)
-        _write_rows(folder, scratch, dataset, _Gathered(tables, pa.array([row["item_id"] for row in items]), schema, splits))
-    write_strips(folder, dataset)
+        *_, rows_of_strips = _write_rows(folder, scratch, dataset, _Gathered(tables, ids, schema, splits))
+    write_strips(folder, dataset, rows_of_strips)
     hashes, sizes = _hashed(folder)
     return _write_documents(folder, replace(dataset, files=hashes), sizes)
 

@@ -18,9 +18,10 @@ import pyarrow as pa
 
 from inpaintbench.errors import InputError
 from inpaintbench.export.layout import MEDIA, media_names_in
+from inpaintbench.export.thin_rows import TOLD, told
 from inpaintbench.files import all_without_controls, copy_file
 from inpaintbench.lazily import lazily
-from inpaintbench.manifest import EDIT_COLUMNS, INSTRUCTION, SHARD_ROWS, without_controls_in
+from inpaintbench.manifest import EDIT_COLUMNS, INSTRUCTION, SHARD_ROWS, holds, without_controls_in
 from inpaintbench.tables import flat, last_places, schema_of, to_columns
 from inpaintbench.types import (
     EDIT,
@@ -291,9 +292,9 @@ def item_rows(some: Together, blobs: Blobs) -> pa.Table:
     holes = (
         [[row["file_name"] for row in second.get(name, ())] for name in owners[-1].to_pylist()] if second else [[]] * len(items)
     )
-    told = _told(facts, owners)
+    attributes, text_of = _told(facts, owners)
     parameters, prompts = _parameters(corruptions, edited)
-    for what, texts in (("fact", told), ("generator parameter", parameters)):
+    for what, texts in (("fact", attributes), ("generator parameter", parameters)):
         _check_finite(what, texts, items["item_id"])
     columns = {
         **{f"{part}_file_name": names for part, names in files.items()},
@@ -305,15 +306,19 @@ def item_rows(some: Together, blobs: Blobs) -> pa.Table:
         **{name: clips[name] for name in _OF_CLIP},
         **{name: pc.if_else(unpaired, missing, clips[name.removeprefix("truth_")]) for name in _HASHES_OF_TRUTH},
         "generator_parameters": parameters,
-        "attributes": told,
+        "attributes": attributes,
         **prompts,
         **{name: corruptions[name] for name in _OF_CORRUPTION},
     }
     for name in ("fps", "encode_psnr_db"):
-        columns[name] = pa.array(map(stated, columns[name].to_pylist()), pa.float64())
+        encoded = flat(columns[name]).dictionary_encode()
+        columns[name] = pa.array(map(stated, encoded.dictionary.to_pylist()), pa.float64()).take(encoded.indices)
         if len(odd := flat(items["item_id"]).filter(pc.invert(pc.is_finite(columns[name])))):
             raise InputError(f"{name!r} of item {odd[0].as_py()!r} is not finite")
-    return without_controls_in(pa.table(columns)).append_column(PLACE, items[PLACE])
+    rows = without_controls_in(pa.table(columns)).append_column(PLACE, items[PLACE])
+    for field, column in zip(TOLD, told(text_of, len(items)).columns, strict=True):
+        rows = rows.append_column(field, column)
+    return rows
 
 
 _HASHES_OF_TRUTH = ("truth_yuv_sha256", "truth_rgb_sha256")
@@ -353,8 +358,7 @@ def _parameters(corruptions: pa.Table, edited: Any) -> tuple[pa.Array, dict[str,
 
 def _facts(attributes: pa.Table, blobs: Blobs) -> pa.Table:
     """Facts with their values as ``_json`` writes them: ``subject_id``, ``name`` and ``text``."""
-    numbers = json.dumps(attributes["value"].to_pylist())[1:-1].split(", ") if len(attributes) else []
-    texts = pa.array([text if len(text) <= _SHORT else repr(stated(float(text))) for text in numbers], pa.string())
+    texts = _texts_of_numbers(flat(attributes["value"]))
     words = flat(attributes["value_text"])
     is_word = pc.and_(pc.is_null(attributes["value"]), pc.is_valid(words))
     texts = _replaced(texts, is_word, words, lambda word: word)
@@ -368,6 +372,18 @@ def _facts(attributes: pa.Table, blobs: Blobs) -> pa.Table:
     return pa.table({"subject_id": attributes["subject_id"], "name": plain.take(names.indices), "text": texts}, _FACTS)
 
 
+def _texts_of_numbers(numbers: pa.Array) -> pa.Array:
+    """The JSON of each number as ``stated``."""
+    sizes = np.abs(numbers.to_numpy(zero_copy_only=False))
+    # Arrow gives the fewest digits that stand for a number, as Python does, but other exponents, and whole numbers no point.
+    texts = pc.binary_join_element_wise(numbers.cast(pa.string()), pc.if_else(pc.equal(numbers, pc.trunc(numbers)), ".0", ""), "")
+    plain = pa.array((sizes == 0) | ((sizes >= 1e-4) & (sizes < 1e10)))
+    odd = pc.or_(pc.invert(plain), pc.greater(pc.binary_length(texts), _SHORT))
+    odd = pc.and_(numbers.is_valid(), odd)
+    made = [_json(stated(number)) for number in numbers.filter(odd).to_pylist()]
+    return pc.fill_null(pc.replace_with_mask(texts, odd, pa.array(made, pa.string())), "null")
+
+
 def _json(value: Any) -> str:
     """Canonical JSON, but for what is not finite: that is refused where a row has it."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
@@ -375,6 +391,8 @@ def _json(value: Any) -> str:
 
 def _check_finite(what: str, told: pa.Array, item_ids: Any) -> None:
     """Raise ``InputError`` where ``what`` is told of an item holds a number that is not finite, which JSON does not know."""
+    if not any(holds(told, word) for word in (b"NaN", b"Infinity")):
+        return
     odd = pc.match_substring_regex(told, "NaN|Infinity")
     for item_id, text in zip(item_ids.filter(odd).to_pylist(), told.filter(odd).to_pylist(), strict=True):
         for name, value in json.loads(text).items():
@@ -397,14 +415,17 @@ def _replaced(texts: pa.Array, those: Any, words: pa.Array, value_of: Callable[[
     return pc.replace_with_mask(texts, mask, pa.array(made, pa.string()).take(encoded.indices))
 
 
-def _told(facts: pa.Table, owners: Sequence[pa.Array]) -> pa.Array:
-    """What is known of each item as canonical JSON: of its owners, of several that know one name the last."""
+def _told(facts: pa.Table, owners: Sequence[pa.Array]) -> tuple[pa.Array, dict[str, pa.Array]]:
+    """What is known of each item as canonical JSON: of its owners, of several that know one name the last.
+
+    The second is the same of each name: its JSON, null of items without it.
+    """
     subjects, names = (flat(facts[name]).dictionary_encode() for name in ("subject_id", "name"))
     of_subject, of_name = subjects.indices.to_numpy(), names.indices.to_numpy()
     nobody = len(subjects.dictionary)
     places = [pc.fill_null(pc.index_in(ids, value_set=subjects.dictionary), nobody).to_numpy() for ids in owners]
     keys = {name: code for code, name in enumerate(names.dictionary.to_pylist())}
-    columns = []
+    columns, of_names = [], {}
     for name in sorted(keys):
         rows = np.flatnonzero(of_name == keys[name])
         last = np.full(nobody + 1, -1)
@@ -412,12 +433,12 @@ def _told(facts: pa.Table, owners: Sequence[pa.Array]) -> pa.Array:
         chosen = last[places[0]]
         for place in places[1:]:
             chosen = np.where(last[place] < 0, chosen, last[place])
-        texts = flat(facts["text"]).take(pa.array(chosen, mask=chosen < 0))
+        of_names[name] = texts = flat(facts["text"]).take(pa.array(chosen, mask=chosen < 0))
         before = f",{json.dumps(name)}:"
         columns += [pc.binary_join_element_wise(before, texts, "")] if texts.null_count else [before, texts]
     # Arrow leaves out rows of which all is skipped, so something is there of each.
     inner = pc.binary_join_element_wise(pa.repeat("", len(owners[0])), *columns, "", null_handling="skip")
-    return pc.binary_join_element_wise("{", pc.ascii_ltrim(inner, ","), "}", "")
+    return pc.binary_join_element_wise("{", pc.ascii_ltrim(inner, ","), "}", ""), of_names
 
 
 def _second_holes(corruptions: pa.Table) -> dict[str, list[dict[str, Any]]]:
@@ -433,7 +454,7 @@ def _second_holes(corruptions: pa.Table) -> dict[str, list[dict[str, Any]]]:
 def _of_second_holes(second: Mapping[str, Sequence[Plain]], facts: pa.Table) -> pa.Table:
     """The fact of each corruption that has some: what they are and what is known of them."""
     ids = pa.array([hole["corruption_id"] for holes in second.values() for hole in holes], pa.string())
-    known, texts = map(json.loads, _told(facts, [ids]).to_pylist()), []
+    known, texts = map(json.loads, _told(facts, [ids])[0].to_pylist()), []
     for holes in second.values():
         told = [
             {name: hole[name] for name in ("corruption_id", "hole_sha256")}

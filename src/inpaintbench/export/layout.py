@@ -102,9 +102,10 @@ def counted(rows: Sequence[Plain], *names: str) -> list[tuple[Plain, int]]:
     combined = np.zeros(len(rows), np.int64)
     for name in names:
         own = rows.codes(name)
-        # Numbers in the order in which they come first, which is faster than that of ``np.unique``.
-        encoded = pa.array(combined * (int(own.max(initial=0)) + 1) + own).dictionary_encode()
-        combined = encoded.indices.to_numpy().astype(np.int64)
+        if (most := int(own.max(initial=0))) > int(own.min(initial=most)):
+            # Numbers in the order in which they come first, which is faster than that of ``np.unique``.
+            encoded = pa.array(combined * (most + 1) + own).dictionary_encode()
+            combined = encoded.indices.to_numpy().astype(np.int64)
     counts = np.bincount(combined)
     first = np.empty(len(counts), np.int64)
     first[combined[::-1]] = np.arange(len(combined))[::-1]

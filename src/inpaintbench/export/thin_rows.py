@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import PurePosixPath
 from typing import Any, overload
@@ -33,6 +33,8 @@ _COLUMNS = (
 # Attributes that documents tell in words or group by.
 _WORDS = ("label_doubts", "normalised", frozen.GROUP, *GROUPS)
 _NUMBERS = tuple(measure.name for measure in MEASURES)
+# Of them, what stands beside the columns of rows until ``ThinRows.add``.
+TOLD = pa.schema([(f"attributes.{name}", pa.float64() if name in _NUMBERS else pa.string()) for name in (*_NUMBERS, *_WORDS)])
 # Rows of which a column is made when it is asked of one of them.
 _AT_ONCE = 1_024
 Places = npt.NDArray[np.int64]
@@ -76,6 +78,15 @@ class _Coded:
 def _kinds(names: Any) -> Any:
     """Stand-ins for names of files, of which documents tell folder and suffix: the same for all that share them."""
     if not pa.types.is_list(names.type):
+        first = PurePosixPath(pc.first(names).as_py() or "")
+        kind = f"{first.parent}/name{first.suffix}"
+        alike = (
+            pc.starts_with(names, f"{first.parent}/"),
+            pc.ends_with(names, first.suffix),
+            pc.equal(pc.count_substring(names, "/"), 1),
+        )
+        if first.suffix and all(pc.all(each).as_py() for each in alike):  # as it is with names that the program makes
+            return pc.if_else(pc.is_valid(names), kind, pa.scalar(None, pa.string()))
         return pc.replace_substring_regex(names, r"^(.*)/[^/]+?(\.[^./]+)?$", r"\1/name\2")
     kinds: list[str | None] = []
     for of_row in names.to_pylist():
@@ -84,12 +95,41 @@ def _kinds(names: Any) -> Any:
     return pa.array(kinds, pa.string())
 
 
-def _numbers(values: list[Any]) -> Any:
-    """``number_in`` of each, ``float64[N]``."""
-    if not set(map(type, values)) <= {int, float, type(None)}:
-        return [number_in(value) for value in values]
-    found = np.array(values, np.float64)
-    return np.where(np.isfinite(found), found, math.nan)
+def _known(name: str, value: Any) -> float | str | None:
+    """An attribute as it is told: a number, NaN for what is none; or a word, None for what is none."""
+    if name in _NUMBERS:
+        return number_in(value)
+    return str(value) if isinstance(value, str) or (name == frozen.GROUP and value is not None) else None  # groups may be numbers
+
+
+def told(texts: Mapping[str, pa.Array], rows: int) -> pa.Table:
+    """What documents tell of the attributes of rows: columns of ``TOLD``, null where a row has none.
+
+    Args:
+        texts: attribute -> the JSON of each row's, null where it has none.
+        rows: how many there are.
+    """
+    columns = []
+    for name, kind in zip((*_NUMBERS, *_WORDS), TOLD.types, strict=True):
+        found = texts.get(name, pa.nulls(rows, pa.string()))
+        try:
+            if name in _WORDS:
+                raise pa.ArrowInvalid
+            columns.append(pc.if_else(pc.equal(found, "null"), "nan", found).cast(kind))
+        except pa.ArrowInvalid:
+            encoded = found.dictionary_encode()
+            known = [_known(name, json.loads(text)) for text in encoded.dictionary.to_pylist()]
+            columns.append(pa.array(known, kind).take(encoded.indices))
+    return pa.table(columns, TOLD)
+
+
+def with_told(table: pa.Table) -> pa.Table:
+    """Rows, as slices' metadata have them, with the columns of ``TOLD``."""
+    facts = json.loads(f"[{','.join(table['attributes'].to_pylist())}]")  # faster than one by one
+    for field, name in zip(TOLD, (*_NUMBERS, *_WORDS), strict=True):
+        known = [_known(name, fact[name]) if name in fact else None for fact in facts]
+        table = table.append_column(field, pa.array(known, field.type))
+    return table
 
 
 class _Kept:
@@ -105,31 +145,20 @@ class _Kept:
         self._done = 0
 
     def add(self, table: pa.Table) -> None:
-        """Take the next rows, as slices' metadata have them."""
-        self.names, start = dict.fromkeys(table.column_names), self._done
+        """Take the next rows, as slices' metadata have them, with the columns of ``TOLD``."""
+        self.names, start = dict.fromkeys(name for name in table.column_names if name not in TOLD.names), self._done
         self._done += table.num_rows
-        for name in table.column_names:
+        for name in self.names:
             if name in MEDIA_COLUMNS or name in _COLUMNS:
                 column = flat(table[name])
                 self.columns.setdefault(name, _Coded()).add(_kinds(column) if name in MEDIA_COLUMNS else column)
-        facts = json.loads(f"[{','.join(table['attributes'].to_pylist())}]")  # faster than one by one
-        for name in set[str]().union(*facts):
-            if name in _NUMBERS:
+        for name, field in zip((*_NUMBERS, *_WORDS), TOLD, strict=True):
+            column = flat(table[field.name])
+            if name in _WORDS:
+                self.words.setdefault(name, _Coded()).add(column)
+            elif column.null_count < len(column):
                 known = self.measured.setdefault(name, np.full(len(self.ids), math.nan))
-                known[start : self._done] = _numbers([fact.get(name) for fact in facts])
-            if name in _WORDS and name not in self.words:
-                self.words[name] = _Coded()
-                self.words[name].add(pa.nulls(start, pa.string()))
-        for name, words in self.words.items():
-            said = [fact.get(name) for fact in facts]
-            try:
-                words.add(pa.array(said, pa.string()))
-            except pa.ArrowException:
-                # groups may be called by numbers
-                told = [
-                    str(word) if isinstance(word, str) or (name == frozen.GROUP and word is not None) else None for word in said
-                ]
-                words.add(pa.array(told, pa.string()))
+                known[start : self._done] = column.to_numpy(zero_copy_only=False)
         if self._done == len(self.ids):
             for coded in (*self.columns.values(), *self.words.values()):
                 coded.end()
@@ -257,7 +286,19 @@ class ThinRows(Some, KeyedRows):
         """
         super().__init__(_Kept(ids), np.arange(len(ids)))
         self.ids, self.add = ids, self._kept.add
+        self._found: list[tuple[Iterable[str], Places]] = []
+
+    def find(self, many: Sequence[Sequence[str]]) -> list[Places]:
+        """Places of several lists of ids, which ``rows_of`` then knows: they are looked up at once, which goes over all ids."""
+        ids = pa.concat_arrays([pa.array([], pa.string()), *map(arrow_ids, many)])
+        places = pc.fill_null(pc.index_in(ids, value_set=self.ids), -1).to_numpy()
+        found = np.split(places.astype(np.int64), np.cumsum([len(listed) for listed in many]))[:-1]
+        self._found += zip(many, found, strict=True)
+        return found
 
     def rows_of(self, ids: Iterable[str]) -> Some:
         """The rows of these items, which are there, in their order."""
-        return self.take(pc.index_in(arrow_ids(ids), value_set=self.ids).to_numpy(zero_copy_only=False))
+        known = next((places for listed, places in self._found if listed is ids), None)
+        if known is None:
+            known = pc.index_in(arrow_ids(ids), value_set=self.ids).to_numpy(zero_copy_only=False)
+        return self.take(known)

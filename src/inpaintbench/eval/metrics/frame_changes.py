@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -21,8 +20,11 @@ from inpaintbench.eval.metrics.base import (
     means_by_region,
     region_pixels,
 )
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 LEVELS = 255
 Pixels = npt.NDArray[np.bool_]

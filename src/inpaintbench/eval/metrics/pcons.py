@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from typing import Unpack
 
-import cv2
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
 
 from inpaintbench import regions
 from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, SingleRegionMetric, check_next_frame, region_pixels
 from inpaintbench.eval.metrics.psnr import DecibelMetric, Decibels
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import Offset, Seed, Side
 from inpaintbench.types import item_rng
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
+fft = lazily("scipy.fft")
 
 Picture = npt.NDArray[np.uint8]
 Point = tuple[float, float]
@@ -161,12 +163,12 @@ def smallest_squared_difference(patch: Picture, window: Picture) -> int:
     the half that rounding to whole numbers removes.
     """
     size, (height, width) = len(patch), window.shape[:2]
-    shape = (scipy.fft.next_fast_len(height, real=True), scipy.fft.next_fast_len(width, real=True))
+    shape = (fft.next_fast_len(height, real=True), fft.next_fast_len(width, real=True))
     planes = np.zeros((6, *shape))
     planes[:3, :height, :width] = window.transpose(2, 0, 1)
     planes[3:, :size, :size] = patch.transpose(2, 0, 1)
-    spectra = scipy.fft.rfft2(planes)
-    products = scipy.fft.irfft2((spectra[:3] * spectra[3:].conj()).sum(axis=0), shape)
+    spectra = fft.rfft2(planes)
+    products = fft.irfft2((spectra[:3] * spectra[3:].conj()).sum(axis=0), shape)
     # Sums of squared grey levels in every square: channels side by side make one plane, whose integral image at every third
     # column is the one of all channels.
     integral = cv2.integral2(np.ascontiguousarray(window).reshape(height, 3 * width))[1][:, ::3]

@@ -8,15 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, Unpack, get_args
 
-import cv2
 import numpy as np
 
 from inpaintbench.catalogue import known_name
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, means_by_region, region_pixels
 from inpaintbench.eval.values.statistics import InfiniteRule, check_infinite_rule, mean_of
+from inpaintbench.lazily import lazily
 from inpaintbench.ranges import Amount, Positive
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 CHANNELS = 3
 # What is averaged over a clip: squared errors, whose mean is then put in decibels, or the decibels of each frame.

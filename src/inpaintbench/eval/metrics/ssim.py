@@ -6,16 +6,17 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, Unpack, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.errors import InputError, NotMeasurable
 from inpaintbench.eval.metrics.base import Measurement, Metric, Where, means_by_region, region_pixels
 from inpaintbench.eval.passes.changed_windows import changed_box
-from inpaintbench.lazily import compiled, has_numba
+from inpaintbench.lazily import compiled, has_numba, lazily
 from inpaintbench.ranges import Amount, Pixels, Positive, Side, Whole
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 # Structural similarity of two pictures at every pixel, in one pass over them.
 #
@@ -174,7 +175,7 @@ Padding = Literal["valid", "reflect", "mirror", "zero"]
 LARGEST_WINDOW_PIXELS = 255
 # Up to here the sums over a window of the squared grey levels of two pictures are exact in float32.
 _LARGEST_FLOAT32_PIXELS = 11
-_BORDERS = {"reflect": cv2.BORDER_REFLECT, "mirror": cv2.BORDER_REFLECT_101, "zero": cv2.BORDER_CONSTANT}
+_BORDERS = {"reflect": "BORDER_REFLECT", "mirror": "BORDER_REFLECT_101", "zero": "BORDER_CONSTANT"}
 
 
 def check_size(view: ItemView, window_pixels: int) -> None:
@@ -294,7 +295,7 @@ class Ssim(Metric):
         if self.padding != "valid":
             half = self.window_pixels // 2
             truth, composite = (
-                np.asarray(cv2.copyMakeBorder(one, half, half, half, half, _BORDERS[self.padding]), np.uint8)
+                np.asarray(cv2.copyMakeBorder(one, half, half, half, half, getattr(cv2, _BORDERS[self.padding])), np.uint8)
                 for one in (truth, composite)
             )
         margin = self.window_pixels - 1

@@ -13,13 +13,15 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
 from inpaintbench.compute import Shared
+from inpaintbench.lazily import lazily
 from inpaintbench.models import boxes
 from inpaintbench.types import Frames
+
+cv2 = lazily("cv2")
 
 
 class Span(NamedTuple):

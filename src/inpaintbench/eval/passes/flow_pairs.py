@@ -8,17 +8,19 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench import video
 from inpaintbench.compute import Shared
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.flows import FLOWS, Flow
 from inpaintbench.eval.values.measurement import check_next_frame
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Frames, Plain
-from inpaintbench.video import linear
 from inpaintbench.view import ItemView
+
+cv2 = lazily("cv2")
 
 # Flow of one frame, `float32[H, W, 2]`, in pixels: right and down.
 Field = npt.NDArray[np.float32]
@@ -64,7 +66,7 @@ class FlowWindow:
         ratio = np.array((width / wide, height / tall), np.float32)
 
         def made() -> Field:
-            one, two = (linear(some, height=tall, width=wide) for some in (frames, other))
+            one, two = (video.linear(some, height=tall, width=wide) for some in (frames, other))
             motion = leaf.coarse(one, two, self.shared.compute)
             if not np.isfinite(motion).all():
                 raise NotMeasurable(f"the optical flow {leaf.name!r} gave values that are not finite")
@@ -74,7 +76,7 @@ class FlowWindow:
             self._found[way] = self.shared.stored(self.frames, f"{self.constants} {way}", made, held=False)
         for motion in self._found[way]:
             large = leaf.enlarged(motion, height=tall, width=wide)
-            yield large if (tall, wide) == (height, width) else linear(large[None], height=height, width=width)[0] * ratio
+            yield large if (tall, wide) == (height, width) else video.linear(large[None], height=height, width=width)[0] * ratio
 
 
 def flow_windows(view: ItemView, *, flow: str, size_multiple: int) -> Iterator[FlowWindow]:

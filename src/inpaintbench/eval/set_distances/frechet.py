@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import scipy.linalg
 
 from inpaintbench.catalogue import Deviation
 from inpaintbench.claims import too_few
@@ -18,6 +17,9 @@ from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Spread, Vectors
 from inpaintbench.eval.values.measurement import Comparison, Features
+from inpaintbench.lazily import lazily
+
+linalg = lazily("scipy.linalg")
 
 
 class Moments:
@@ -206,12 +208,12 @@ def distance(one: Moments, other: Moments, *, ddof: int) -> float:
             for moments, centred in ((one, one.centred()), (other, other.centred()))
         ]
         spread = float(sum(np.vdot(factor, factor) for factor in factors))
-        root = float(scipy.linalg.svdvals(factors[0] @ factors[1].T, overwrite_a=True, check_finite=False).sum())
+        root = float(linalg.svdvals(factors[0] @ factors[1].T, overwrite_a=True, check_finite=False).sum())
     else:
         # The same from the eigenvalues of R^T S2 R with R R^T = S1, which is symmetric.
         covariances = [moments.covariance(ddof=ddof) for moments in (one, other)]
         factor = square_root(covariances[0])
-        values = scipy.linalg.eigvalsh(factor.T @ covariances[1] @ factor, overwrite_a=True, check_finite=False)
+        values = linalg.eigvalsh(factor.T @ covariances[1] @ factor, overwrite_a=True, check_finite=False)
         spread, root = float(sum(map(np.trace, covariances))), float(np.sqrt(np.clip(values, 0, None)).sum())
     # Rounding alone can make the difference of the traces negative.
     return max(float(gap @ gap) + spread - 2 * root, 0.0)
@@ -231,16 +233,16 @@ def shifted_distance(one: Moments, other: Moments, *, ddof: int, shift: float) -
     gap = one.mean() - other.mean()
     covariances = [moments.covariance(ddof=ddof) for moments in (one, other)]
     factors = [square_root(covariance + shift * np.eye(len(gap))) for covariance in covariances]
-    root = scipy.linalg.svdvals(factors[0].T @ factors[1], overwrite_a=True, check_finite=False).sum()
+    root = linalg.svdvals(factors[0].T @ factors[1], overwrite_a=True, check_finite=False).sum()
     return float(gap @ gap + sum(map(np.trace, covariances)) - 2 * root)
 
 
 def square_root(covariance: Matrix) -> Matrix:
     """A matrix ``R`` with ``R R^T`` = ``covariance``, which may be singular."""
     try:
-        return np.asarray(scipy.linalg.cholesky(covariance, lower=True, check_finite=False))
-    except scipy.linalg.LinAlgError:
-        values, vectors = scipy.linalg.eigh(covariance, check_finite=False)
+        return np.asarray(linalg.cholesky(covariance, lower=True, check_finite=False))
+    except linalg.LinAlgError:
+        values, vectors = linalg.eigh(covariance, check_finite=False)
         return np.asarray(vectors * np.sqrt(np.clip(values, 0, None)))
 
 

@@ -20,15 +20,17 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
-import scipy.optimize
 
 from inpaintbench.catalogue import Deviation
 from inpaintbench.errors import NotMeasurable
 from inpaintbench.eval.set_distances import feature_sets
 from inpaintbench.eval.set_distances.feature_sets import Extent, Matrix, Vectors, blocks
 from inpaintbench.eval.values.measurement import Comparison, Features
+from inpaintbench.lazily import lazily
 from inpaintbench.types import Plain, item_rng
+
+linalg = lazily("scipy.linalg")
+optimize = lazily("scipy.optimize")
 
 # Of the cubic kernel of Binkowski et al.
 COEFFICIENT = 1.0
@@ -294,7 +296,7 @@ class _Line:
         """Return where the objective is least, in 0..1; its slope only grows."""
         if self.slope(1.0) <= _TOLERANCE * abs(self.slope(0.0)):
             return 1.0
-        return float(scipy.optimize.brentq(self.slope, 0.0, 1.0, xtol=1e-14))
+        return float(optimize.brentq(self.slope, 0.0, 1.0, xtol=1e-14))
 
 
 class _System:
@@ -325,7 +327,7 @@ class _System:
         left = 2 * self._cost * self._products
         left[np.diag_indices(self.length)] += 1
         right = 2 * self._cost * (self._sums[0] - self._sums[1])
-        return np.asarray(scipy.linalg.solve(left, right, assume_a="pos", overwrite_a=True, check_finite=False))
+        return np.asarray(linalg.solve(left, right, assume_a="pos", overwrite_a=True, check_finite=False))
 
 
 @feature_sets.or_reason

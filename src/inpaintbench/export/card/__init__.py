@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from inpaintbench.types import EDIT_TASKS, Dataset, Plain, Slice, canonical_json
 
 cv2 = lazily("cv2")
 
-__all__ = ["Plot", "card", "first_paragraph", "is_strip", "plots", "shown_strips", "strip_name", "write_strips"]
+__all__ = ["Plot", "card", "first_paragraph", "is_strip", "of_strips", "plots", "shown_strips", "strip_name", "write_strips"]
 
 # Items below which the card warns of a slice's mean: its standard error is a third of the items' spread and more.
 _FEW_ITEMS = 10
@@ -54,7 +54,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         pictures: of ``plots``.
         sizes: of the data files, in bytes.
     """
-    from huggingface_hub import DatasetCard, DatasetCardData
+    from huggingface_hub import DatasetCardData
 
     rows, facts, benchmark = dataset.items, dataset.facts, benchmark_of(dataset)
     split_of = layout.splits(rows)
@@ -96,7 +96,7 @@ def card(dataset: Dataset, *, pictures: Sequence[Plot], sizes: Mapping[str, int]
         enough_sources=ENOUGH_SOURCES,
         recipe=json.dumps(dict(dataset.recipe), indent=1, sort_keys=True).replace("```", "\\u0060\\u0060\\u0060"),
     )
-    return str(DatasetCard(f"---\n{DatasetCardData(**_head(dataset)).to_yaml()}\n---\n\n{body}"))
+    return f"---\n{DatasetCardData(**_head(dataset)).to_yaml()}\n---\n\n{body}"
 
 
 def _head(dataset: Dataset) -> dict[str, Any]:
@@ -248,17 +248,20 @@ def shown_strips(dataset: Dataset) -> list[Slice]:
     return [part for part in dataset.slices if strip_name(part.name) in dataset.files]
 
 
-def write_strips(folder: Path, dataset: Dataset) -> None:
+def of_strips(dataset: Dataset) -> list[str]:
+    """Ids of the items whose rows ``write_strips`` looks at."""
+    return sorted({name for part in dataset.slices[:MOST_STRIPS] for name in part.item_ids[:_LOOKED_AT]})
+
+
+def write_strips(folder: Path, dataset: Dataset, rows_of_strips: Iterable[Plain]) -> None:
     """Write the strips of the first ``MOST_STRIPS`` slices of a dataset, of items whose media lie in ``folder``.
 
     A strip shows what methods see, so nothing held back.
     """
     seen = dict[str, npt.NDArray[np.uint8]]()
-    looked_at = {part.name: part.item_ids[:_LOOKED_AT] for part in dataset.slices[:MOST_STRIPS]}
-    ids = sorted({name for names in looked_at.values() for name in names})
-    row_of = dict(zip(ids, layout.finder(dataset.items)(ids), strict=True))  # all at once: each group of rows is read once
+    row_of = {row["item_id"]: row for row in rows_of_strips}
     for part in dataset.slices[:MOST_STRIPS]:
-        own = map(row_of.__getitem__, looked_at[part.name])
+        own = map(row_of.__getitem__, part.item_ids[:_LOOKED_AT])
         rows = [row for row in own if all((folder / name).exists() for name in layout.media_names(row))]
         chosen = _chosen(rows)
         for row in chosen:
