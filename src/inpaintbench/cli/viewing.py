@@ -8,16 +8,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-from inpaintbench import manifest, video
+from inpaintbench import video
 from inpaintbench.cli import console
 from inpaintbench.cli.options import More, Port, parse_dataset, takes_addresses
 from inpaintbench.errors import InputError
+from inpaintbench.lazily import lazily
 from inpaintbench.mirrors import lying_in
 from inpaintbench.pages.words import count
 from inpaintbench.storage import Address, is_there, place
 
-# Files that say what the folder is that they lie in.
-_TELLING = (manifest.MANIFEST, "workspace.json", "report.json", "study.json")
+manifest = lazily("inpaintbench.manifest")
+# Files that say what the folder is that they lie in, besides that of a dataset.
+_TELLING = ("workspace.json", "report.json", "study.json")
 
 
 @takes_addresses
@@ -33,7 +35,7 @@ def parse_viewed(text: str) -> Path:
         return parse_dataset(text) if is_there(path / manifest.MANIFEST) else lying_in(path)
     if not path.is_file() or path.suffix == ".html":
         return path if path.exists() else parse_dataset(text)
-    if path.name in _TELLING:
+    if path.name in (manifest.MANIFEST, *_TELLING):
         return path.parent
     films = "`inpaintbench curation clips --sources FOLDER --out WORKSPACE` makes a workspace of films, which can be viewed"
     what = f"a film; {films}" if path.suffix.lower() in video.VIDEO_SUFFIXES else "a file; give the folder of what it belongs to"
