@@ -1012,13 +1012,11 @@ def _texts_of_rows(table: pa.Table) -> pa.Array:
     return pc.binary_join_element_wise(*pieces, "}", "")
 
 
-# Whether a byte stands in JSON as it is.
-_AS_IT_IS = np.array([32 <= byte < 127 and byte not in b'"\\' for byte in range(256)])
-
-
 def _is_plain(column: pa.Array) -> bool:
     """Return whether it is of words that JSON needs no escapes for."""
-    return pa.types.is_string(column.type) and bool(_AS_IT_IS[np.frombuffer(_joined(column), np.uint8)].all())
+    letters = np.frombuffer(_joined(column) if pa.types.is_string(column.type) else b"\0", np.uint8)
+    known = letters.min(initial=32) >= 32 and letters.max(initial=32) < 127
+    return bool(known and not any((letters == mark).any() for mark in b'"\\'))
 
 
 def _json_of(column: pa.Array) -> pa.Array:

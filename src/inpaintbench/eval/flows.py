@@ -217,7 +217,7 @@ class Dis(Flow):
                 grey = (cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in pair)
                 # As that search shrinks them itself.
                 first, second = (cv2.resize(frame, size, interpolation=cv2.INTER_AREA) if halved else frame for frame in grey)
-                motion[index] = search.calc(first, second, None)  # type: ignore[call-overload]  # no first guess
+                motion[index] = search.calc(first, second, None)  # no first guess
         finally:
             cv2.setNumThreads(threads)
         return motion

@@ -154,20 +154,21 @@ class Tables:
             places: of the items, in the order of their table.
         """
         of_source = column(self.sources, "source_id")
+        needed = {name: [part for part in schema_of(_RECORDS[name]).names if part not in _UNTOLD] for name in _RECORDS}
         buckets = min(_MOST_BUCKETS, max(1, -(-len(places) // ITEMS_AT_ONCE)), max(1, len(of_source)))
         bucket_of = (np.arange(len(of_source)) * buckets // max(1, len(of_source))).astype(np.int16)
-        spills = {"sources": _spilled(self.sources(), folder / "sources", buckets, bucket_of)}
+        spills = {"sources": _spilled(self.sources(needed["sources"]), folder / "sources", buckets, bucket_of)}
         owners: list[_Owners] = [(of_source, bucket_of)]
         del of_source
         for name, key, own_id in (("clips", "source_id", "clip_id"), ("corruptions", "clip_id", "corruption_id")):
             batches = getattr(self, name)
             bucket_of = _buckets_of(batches, key, owners)
-            spills[name] = _spilled(batches(), folder / name, buckets, bucket_of)
+            spills[name] = _spilled(batches(needed[name]), folder / name, buckets, bucket_of)
             owners.append((column(batches, own_id), bucket_of))
         bucket_of = _buckets_of(self.items, "clip_id", owners)
         spills["items"] = _spilled(_with_places(self.items(), places), folder / "items", buckets, bucket_of)
         bucket_of = _buckets_of(self.attributes, "subject_id", owners)
-        spills["attributes"] = _spilled(self.attributes(), folder / "attributes", buckets, bucket_of)
+        spills["attributes"] = _spilled(self.attributes(needed["attributes"]), folder / "attributes", buckets, bucket_of)
         del owners, bucket_of
         for bucket in range(buckets):
             taken = {name: spills[name].take(bucket) for name in _RECORDS}
@@ -199,6 +200,9 @@ def of_table(table: pa.Table) -> Batches:
     """A table in memory as what gives it."""
     return lambda columns=None: [table if columns is None else table.select(columns)]
 
+
+# Columns of these tables that no row of a dataset tells.
+_UNTOLD = {"reason", "producer_version", "sha256", "bytes", "origin", "parts", "facts"}
 
 # Ids of what rows belong to, with the bucket of each; of equal ids the first counts.
 _Owners = tuple[pa.Array, npt.NDArray[np.int16]]

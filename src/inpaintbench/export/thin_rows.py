@@ -254,8 +254,7 @@ class Some(CodedRows):
     def __iter__(self) -> Iterator[Plain]:
         for start in range(0, len(self), _AT_ONCE):
             places = self._places[start : start + _AT_ONCE]
-            part = _Part(self._kept, places)
-            yield from (_Row(part, place) for place in range(len(places)))
+            yield from map(partial(_Row, _Part(self._kept, places)), range(len(places)))
 
     def numbers(self, name: str) -> Values:
         """An attribute of each, NaN where it has none."""

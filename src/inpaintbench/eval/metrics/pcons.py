@@ -175,7 +175,7 @@ def smallest_squared_difference(patch: Picture, window: Picture) -> int:
     bands = integral[size:] - integral[:-size]
     energies = bands[:, size:] - bands[:, :-size]
     differences = energies - 2 * np.rint(products[: height - size + 1, : width - size + 1])
-    return int(differences.min()) + round(cv2.norm(patch, cv2.NORM_L2SQR))
+    return int(differences.min()) + round(float(cv2.norm(patch, cv2.NORM_L2SQR)))
 
 
 _NEIGHBOURS = np.ones((3, 3), np.uint8)

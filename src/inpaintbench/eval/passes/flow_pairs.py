@@ -204,14 +204,15 @@ def sources(motion: Field) -> Field:
 
 def carried(frame: Picture, places: Field) -> Picture:
     """``frame`` read between its pixels, bilinear; black outside."""
-    no_second_map: Any = None
-    return cv2.remap(frame, places, no_second_map, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
+    moved: Picture = cv2.remap(frame, places, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0)
+    return moved
 
 
 def largest(difference: Picture) -> Levels:
     """The largest of three channels."""
     red, green, blue = cv2.split(difference)
-    return cv2.max(cv2.max(red, green), blue)
+    most: Levels = cv2.max(cv2.max(red, green), blue)
+    return most
 
 
 def _pairs_at_once(view: ItemView) -> int:
