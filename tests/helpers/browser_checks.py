@@ -36,8 +36,26 @@ class OpenPage:
         return [url for url in self.requests if not url.startswith(own)]
 
     def sticks_out(self) -> int:
-        """By how many pixels the page is wider than its window."""
-        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+        return sticks_out(self.page)
+
+
+def comes_to(page: Any, expression: str, wanted: Any) -> Any:
+    """What a JavaScript expression gives: once that is ``wanted``, else after ten seconds, as a busy browser follows later."""
+    for _ in range(100):
+        if page.evaluate(expression) == wanted:
+            break
+        page.wait_for_timeout(100)
+    return page.evaluate(expression)
+
+
+def repainted(page: Any) -> None:
+    """Let a page draw what it puts off to its next repaint."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
+
+
+def sticks_out(page: Any) -> int:
+    """By how many pixels a page is wider than its window, once what follows the window's size has done so."""
+    return int(comes_to(page, "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)", 0))
 
 
 def unfold(page: Any) -> None:

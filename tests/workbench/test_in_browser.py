@@ -17,7 +17,7 @@ from urllib.parse import quote_plus, unquote
 import cv2
 import numpy as np
 import pytest
-from browser_checks import OpenPage, serious_findings, sheets
+from browser_checks import OpenPage, comes_to, serious_findings, sheets
 from playwright.sync_api import Error as PlaywrightError
 from program import run_here
 from tests.workbench.conftest import RUNS
@@ -124,8 +124,7 @@ def test_a_copied_address_restores_the_view_elsewhere(browser: Any, server: Serv
         assert f"{letter}=" in place.replace("#", "&"), letter
     other = opened(browser, server, place)
     other.page.wait_for_function(PLAYS)
-    other.page.wait_for_timeout(1500)
-    assert other.page.evaluate(SEEN) == before
+    assert comes_to(other.page, SEEN, before) == before
     assert (tab.complaints, other.complaints) == ([], [])
     tab.context.close()
     other.context.close()
@@ -576,13 +575,11 @@ def test_zoom_keeps_to_the_hole_until_it_is_dragged(browser: Any, server: Server
       const { width, height } = document.querySelector('.pane canvas');
       return String(document.querySelector('.pane canvas').getContext('2d').getImageData(0, 0, width, height).data);
     }"""
-    page.wait_for_timeout(300)
-    assert other.page.evaluate(look) == page.evaluate(look)
+    assert comes_to(other.page, look, page.evaluate(look))
     place = [min(max((share - 1 / 6) / (2 / 3), 0), 1) for share in (x, y)]
     third = opened(browser, server, f"#r=0/runs/a&i=i1&n=1&z=3~{place[0]}~{place[1]}")
     third.page.wait_for_function(PLAYS)
-    third.page.wait_for_timeout(300)
-    assert third.page.evaluate(look) == page.evaluate(look)
+    assert comes_to(third.page, look, page.evaluate(look))
     for one in (tab, other, third):
         one.context.close()
 
@@ -687,6 +684,7 @@ def test_response_curves_have_lines_in_the_colours_of_methods(browser: Any, pair
     styles = method_styles(["telea", "navier_stokes"])
     plots = diagnosing.plots([{**curve, "method": name} for name in styles], 2)
     tab = opened(browser, paired_server, "#r=0/run")
+    tab.page.wait_for_function(LOADED)
     html = render("workbench/static/effects.html", plots=plots, styles=styles, rows=[], chosen="", without=[], still=False)
     tab.page.route("**/api/diagnosis?*", lambda route: route.fulfill(body=html))
     tab.page.locator("[data-effects] summary").first.click()

@@ -28,6 +28,9 @@ FALLS = dict(zip(LOW, (34.0, 34.0, 36.0, 36.0, 36.0, 36.0), strict=True)) | dict
 )
 STEADY = dict.fromkeys([*LOW, *HIGH], 25.0)
 
+# Of each clip the truth and the result, as soon as they are drawn.
+PROOFS = "() => document.querySelectorAll('.proof .comparison:not([data-loading]) canvas').length === 4"
+
 
 def results_of(values: dict[str, dict[str, float]], slices: dict[str, list[str]]) -> Results:
     return Results(dataset(slices), scores(values), protocol=CORRECTED)
@@ -91,11 +94,9 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
     sentence = tab.page.locator(".headline .sentence").inner_text().split()
     assert " ".join(sentence).startswith("falls loses 1")
     assert tab.page.locator(".exhibit.open").get_attribute("data-item") == "j1"
+    tab.page.wait_for_function(PROOFS)
     proofs = tab.page.locator(".proof canvas")
-    assert proofs.count() == 4  # of each clip the truth and the result
     # Who asks for less motion sees the first frame, and plays it by a click.
-    tab.page.wait_for_function("() => document.querySelector('.proof video')?.readyState >= 2")
-    tab.page.wait_for_timeout(300)
     path = tmp_path / "proof.png"
     proofs.nth(1).screenshot(path=path)
     assert read_bars(video.read_image(path), row_share=0.77) == 0
@@ -109,8 +110,7 @@ def test_the_clips_play_beside_the_sentence_and_the_gallery_opens_on_the_second(
 
 def test_on_paper_the_clips_are_stills(browser: Any, report: ReportFiles, tmp_path: Path) -> None:
     tab = Tab(browser, report)
-    tab.page.wait_for_function("() => document.querySelector('.proof video')?.readyState >= 2")
-    tab.page.wait_for_timeout(300)
+    tab.page.wait_for_function(PROOFS)
     tab.page.emulate_media(media="print")
     tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     proofs = tab.page.locator(".proof canvas:visible")

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser_checks import OpenPage, first_look, serious_findings, unfold
+from browser_checks import OpenPage, first_look, repainted, serious_findings, unfold
 from tests.eval.report.hand_made import read_bars
 from tests.eval.report.report_of_items import FRAMES, ITEMS, METHODS, SLICES, data, make_report, psnr
-from tests.eval.report.test_player import PLAYER, ROOM, frame_shown
+from tests.eval.report.test_player import PLAYER, ROOM, go_to
 
 from inpaintbench import video
 from inpaintbench.eval.report import ReportFiles
@@ -219,11 +219,6 @@ def test_an_item_without_a_video_says_how_to_see_it_and_others_play(page: Any, r
     assert page.evaluate("document.activeElement.textContent") == name
 
 
-def frame_of(page: Any, frame: int) -> None:
-    page.evaluate(f"frame => {PLAYER}.clock.seek(frame)", frame)
-    frame_shown(page, frame)
-
-
 def test_the_wipe_shows_any_two_pictures_at_the_frame(page: Any, tmp_path: Path) -> None:
     page.locator("#gallery").scroll_into_view_if_needed()
     page.locator(f"{ROOM} .control.outline").click()
@@ -231,7 +226,7 @@ def test_the_wipe_shows_any_two_pictures_at_the_frame(page: Any, tmp_path: Path)
     canvas = page.locator(f"{ROOM} .pane.main canvas").first
 
     def bars(row_share: float) -> int:
-        page.wait_for_timeout(50)  # it is drawn at the next repaint
+        repainted(page)
         data_url = canvas.evaluate("canvas => canvas.toDataURL('image/png')")
         (tmp_path / "wipe.png").write_bytes(base64.b64decode(data_url.split(",")[1]))
         return read_bars(video.read_image(tmp_path / "wipe.png"), row_share=row_share)
@@ -239,7 +234,7 @@ def test_the_wipe_shows_any_two_pictures_at_the_frame(page: Any, tmp_path: Path)
     def wipe_at() -> float:
         return float(page.evaluate(f"{PLAYER}.view.wipeAt"))
 
-    frame_of(page, 11)  # bars 1, 2 and 4 of five: 11 = 0b01011
+    go_to(page, 11)  # bars 1, 2 and 4 of five: 11 = 0b01011
     for _ in range(10):
         page.keyboard.press("]")
     assert wipe_at() == 1

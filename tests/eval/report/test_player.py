@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser_checks import unfold
+from browser_checks import sticks_out, unfold
 from tests.eval.report.hand_made import (
     FRAMES,
     SLICES,
@@ -50,6 +50,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ReportFiles:
     return make_report(tmp_path_factory.mktemp("a report") / "with spaces & signs", inline_limit_bytes=15_000_000)
 
 
+def go_to(page: Any, frame: int) -> None:
+    page.wait_for_function(f"() => {PLAYER}.clock.media")  # nothing seeks before
+    page.evaluate(f"frame => {PLAYER}.clock.seek(frame)", frame)
+    frame_shown(page, frame)
+
+
 def frame_shown(page: Any, frame: int) -> None:
     """Until the players show a frame: a clock without media says 0 too."""
     there = "({ media, frame, wanted }) => media && frame === asked && wanted === null"
@@ -68,10 +74,6 @@ class Tab:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(report.page.as_uri())
-
-    def go_to(self, frame: int) -> None:
-        self.page.evaluate(f"frame => {PLAYER}.clock.seek(frame)", frame)
-        self.wait_for(frame)
 
     def wait_for(self, frame: int) -> None:
         frame_shown(self.page, frame)
@@ -120,7 +122,7 @@ def wait_until_drawn(tab: Tab, name: str, drawn: str) -> None:
 
 def check_frames(tab: Tab, folder: Path, frames: tuple[int, ...]) -> None:
     for frame in frames:
-        tab.go_to(frame)
+        go_to(tab.page, frame)
         assert numbers_shown(tab, folder) == [
             ("good", frame, frame),
             ("bad", frame, frame),
@@ -144,7 +146,7 @@ def test_videos_beside_the_page_show_the_frame_asked_for(browser: Any, tmp_path:
 
 
 def test_keys_step_and_hold_for_truth(tab: Tab, tmp_path: Path) -> None:
-    tab.go_to(5)
+    go_to(tab.page, 5)
     tab.page.locator("body").press("ArrowRight")
     tab.wait_for(6)
     tab.page.locator("body").press("ArrowLeft")
@@ -157,7 +159,7 @@ def test_keys_step_and_hold_for_truth(tab: Tab, tmp_path: Path) -> None:
 
 
 def test_playing_goes_on_in_step_until_stopped(tab: Tab, tmp_path: Path) -> None:
-    tab.go_to(0)
+    go_to(tab.page, 0)
     tab.page.locator("body").press(" ")
     tab.page.wait_for_function("() => " + PLAYER + ".clock.frame >= 4")
     tab.page.locator("body").press(" ")
@@ -169,7 +171,7 @@ def test_playing_goes_on_in_step_until_stopped(tab: Tab, tmp_path: Path) -> None
 
 
 def test_the_error_view_is_black_where_a_result_equals_the_truth(tab: Tab, tmp_path: Path) -> None:
-    tab.go_to(6)
+    go_to(tab.page, 6)
     tab.page.locator(f"{ROOM} .control.error").click()
     path = tmp_path / "canvas.png"
     tab.page.locator(SHOWN).first.screenshot(path=path)
@@ -200,7 +202,7 @@ def test_an_absent_prediction_is_said_and_other_items_open(tab: Tab, tmp_path: P
     tab.page.locator(".thumb").first.click()
     tab.page.locator(".thumb").nth(1).click()
     assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-1"
-    tab.go_to(11)
+    go_to(tab.page, 11)
     assert {upper for _, upper, _ in numbers_shown(tab, tmp_path)} == {11}
     tab.page.locator("body").press("ArrowUp")
     assert tab.page.locator(".exhibit:visible").get_attribute("id") == "exhibit-0"
@@ -245,7 +247,7 @@ def test_a_metric_from_the_list_reaches_the_whole_page_and_keeps_the_region_in_m
     assert tab.page.locator("input[value=hole]").is_disabled()
     list_of_metrics.select_option("mse")
     assert (tables.get_attribute("data-metric"), tables.get_attribute("data-region")) == ("mse", "hole")
-    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sticks_out(tab.page) == 0
     assert tab.complaints == []
 
 
@@ -288,7 +290,7 @@ def test_a_value_in_the_table_opens_an_item_of_its_slice(tab: Tab) -> None:
 @pytest.mark.parametrize("width", [390, 900, 1280, 1440])
 def test_nothing_sticks_out(tab: Tab, width: int) -> None:
     tab.page.set_viewport_size({"width": width, "height": 900})
-    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sticks_out(tab.page) == 0
 
 
 def test_nothing_is_fetched_and_nothing_goes_wrong(tab: Tab, report: ReportFiles) -> None:
@@ -310,7 +312,7 @@ def test_long_intervals_and_labels_are_readable_at_any_width(browser: Any, tmp_p
     )  # fmt: skip
     tab = Tab(browser, made, viewport={"width": width, "height": 900})
     unfold(tab.page)
-    assert tab.page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sticks_out(tab.page) == 0
     boxes = tab.page.evaluate(
         """() => [...document.querySelectorAll('.scores tbody td')].map((cell) => {
           const inner = cell.getBoundingClientRect();

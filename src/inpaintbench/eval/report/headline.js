@@ -13,7 +13,7 @@
     box.style.setProperty("--aspect", width / height);
     player.view.outlineOn = true;
     player.eager = !page.still;
-    box.addEventListener("click", () => { player.clock.toggle(); player.eager = player.clock.playing; });
+    box.addEventListener("click", () => { player.clock.toggle(); player.eager = player.clock.playing || !player.clock.media; });
     new IntersectionObserver(([entry]) => {
       if (!entry.isIntersecting) player.clock.pause();
       else if (player.shown) player.eager && player.clock.play();

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from browser_checks import repainted
 from tests.annotate.app.browser.barcodes import COLOURS
 from tests.annotate.app.browser.conftest import Tab
 from tests.annotate.app.browser.standin import card
@@ -127,6 +128,30 @@ def test_thirty_steps_are_exact_and_go_round(proxies: dict[str, Any], enter: Ent
     tab.wait("clock.frame === 42 && clock.wanted === null")
 
 
+SEEKS_LATE = """() => {
+  const { video } = window.raterPage.page.stage.clock.media;
+  const of = (name) => Object.getOwnPropertyDescriptor(HTMLMediaElement.prototype, name);
+  const [time, seeking] = ["currentTime", "seeking"].map(of);
+  let late = false;
+  const set = (value) => { late = true; setTimeout(() => { late = false; time.set.call(video, value); }, 900); };
+  Object.defineProperty(video, "currentTime", { get: () => time.get.call(video), set });
+  Object.defineProperty(video, "seeking", { get: () => late || seeking.get.call(video) });
+}"""
+
+
+def test_a_step_is_over_when_its_frame_is_there_however_long_a_busy_browser_seeks(proxies: dict[str, Any], enter: Enter) -> None:
+    tab = enter([pair(proxies)])
+    tab.wait_for_card(0)
+    tab.page.evaluate(READ)
+    tab.press(" ")
+    tab.page.evaluate("window.raterPage.page.stage.clock.seek(5)")
+    tab.wait("clock.frame === 5 && clock.wanted === null")
+    tab.page.evaluate(SEEKS_LATE)
+    tab.press("ArrowRight")
+    tab.wait("clock.wanted === null && !clock.chasing")
+    assert set(tab.page.evaluate("[...readBars(0.5), window.raterPage.page.stage.clock.frame]")) == {6}
+
+
 def test_a_click_on_the_line_goes_there(proxies: dict[str, Any], enter: Enter) -> None:
     tab = enter([pair(proxies)])
     tab.wait_for_card(0)
@@ -165,11 +190,11 @@ def test_wipe_follows_the_pointer(proxies: dict[str, Any], enter: Enter) -> None
     box = tab.page.locator("#rater-page .pane canvas").first.bounding_box()
     tab.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 20)
     tab.wait("Math.abs(page.stage.view.wipeAt - 0.3) < 0.02")
-    tab.page.wait_for_timeout(100)
+    repainted(tab.page)
     assert is_near(colour(tab, 0, x=0.1), COLOURS[0])
     assert is_near(colour(tab, 0, x=0.5), COLOURS[1])
     tab.page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 20)
-    tab.page.wait_for_timeout(100)
+    repainted(tab.page)
     assert is_near(colour(tab, 0, x=0.5), COLOURS[0])
     assert tab.page.locator("#rater-page .pane:not([hidden])").count() == 3
     tab.press("w")
@@ -203,7 +228,7 @@ def test_zoom_follows_the_pointer_on_all_players(proxies: dict[str, Any], enter:
     first = tab.page.locator("#rater-page .pane canvas").first.bounding_box()
     tab.page.mouse.move(first["x"] + 0.5 * first["width"], first["y"] + first["height"] - 1)
     tab.press("z")
-    tab.page.wait_for_timeout(100)
+    repainted(tab.page)
     assert all(is_near(colour(tab, place, x=0.1, y=0.1), COLOURS[place]) for place in range(4))
     tab.page.mouse.wheel(0, -400)
     tab.wait("page.stage.view.zoom.factor > 3")

@@ -163,15 +163,14 @@ export class Clock extends EventTarget {
     this.#tell("state");
   }
 
-  /** The middle of a frame's time is inside it, however times are rounded. No callback comes where nothing changes. */
+  /** The middle of a frame's time is inside it, however times are rounded. No callback comes where nothing changes; a busy browser seeks for long. */
   async #goTo(media, target) {
-    const waited = new Promise((resolve) => { this.arrived = resolve; setTimeout(resolve, STEP_MS); });
+    const missing = () => this.media === media && this.frame !== target && this.wanted === target;
     media.video.currentTime = (target + 0.5) / media.fps;
-    await waited;
+    do await new Promise((resolve) => { this.arrived = resolve; setTimeout(resolve, STEP_MS); });
+    while (missing() && media.video.seeking);
     this.arrived = null;
-    if (this.media === media && this.frame !== target && this.wanted === target && !media.video.seeking) {
-      this.#present(media, target, performance.now());
-    }
+    if (missing()) this.#present(media, target, performance.now());
   }
 
   #tell(name) {
