@@ -165,6 +165,25 @@ def test_wrong_keys_are_told_with_the_address_that_was_typed_and_where_keys_come
         assert not [secret for secret in (KEY, SECRET) if secret in line]
 
 
+@pytest.mark.parametrize(
+    ("status", "kind", "sentence"),
+    [(403, InputError, r"access to az://bucket/ws is refused: .* \(AZURE_STORAGE_"), (404, Gone, "no bucket az://bucket$")],
+)
+def test_what_azure_answers_by_its_status_is_told_at_once(status: int, kind: type[Exception], sentence: str) -> None:
+    class HttpResponseError(Exception):
+        status_code = status
+
+    calls = []
+
+    def refused() -> None:
+        calls.append(1)
+        raise HttpResponseError
+
+    with pytest.raises(kind, match=sentence):
+        storage._tried(Address("az", "bucket/ws") / "heads/1.json", refused)
+    assert len(calls) == 1
+
+
 def test_without_credentials_nothing_is_tried_twice(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -358,12 +358,15 @@ def _tried(address: Address, call: Callable[[], Result]) -> Result:
                 raise Gone(f"there is no bucket {address.scheme}://{address.path.partition('/')[0]}") from None
             hint = "; what memory:// holds is of one process alone: --workers 1" if address.scheme == "memory" else ""
             raise Gone(f"there is nothing at {address}{hint}") from None
-        except PermissionError as error:
+        except Exception as error:  # the packages behind addresses have no base class in common
+            statuses = {getattr(one, name, None) for one in (error, error.__cause__) for name in ("status_code", "code")}
+            if 404 in statuses:  # Azure's of a write
+                raise Gone(f"there is no bucket {address.scheme}://{address.path.partition('/')[0]}") from None
             if _code(error) == _SKEWED:
                 raise InputError(f"{typed} is refused as the clock of this machine is wrong; set it by a time server") from None
-            why = f"the credentials of this environment ({credentials}) are wrong, or not for it"
-            raise InputError(f"access to {typed} is refused: {why}") from None
-        except Exception as error:  # the packages behind addresses have no base class in common
+            if isinstance(error, PermissionError) or statuses & {401, 403}:
+                why = f"the credentials of this environment ({credentials}) are wrong, or not for it"
+                raise InputError(f"access to {typed} is refused: {why}") from None
             kinds = {one.__name__ for one in type(error).__mro__} | {type(error.__cause__).__name__}
             if any(map(_NO_CREDENTIALS.search, kinds)):
                 raise InputError(f"{typed} needs credentials, and there are none in this environment ({credentials})") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import uuid
@@ -48,7 +49,7 @@ def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any]
     """Build a workspace in memory of a few of the films that are new, evenly spread over them, and count.
 
     A film is taken to ask for as many requests as those, a byte of it for as much time, and for as many bytes. What a build
-    writes once, whatever it is of, counts once: pages and tables of the dataset, commits, leases.
+    writes once, whatever it is of, counts once: pages and tables of the dataset, commits, leases. Items grow to ``per_slice``.
 
     Args:
         recipe: of the benchmark.
@@ -79,7 +80,9 @@ def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any]
         storage.traffic()
         try:
             with LocalExecutor(workspace, workers=0) as executor:
-                build(recipe, [SourceSpec("folder", {"folder": str(address), **constants})], executor, workspace)
+                sources = [SourceSpec("folder", {"folder": str(address), **constants})]
+                _, dataset = build(recipe, sources, executor, workspace)
+            clips = {clip.blob for clip in workspace.table("clips", Clip)}
             tried = executor.traffic + storage.traffic()
             made = storage.listed(within)
         except InpaintBenchError as error:
@@ -95,7 +98,14 @@ def foresee(recipe: BaseModel, address: Address, *, constants: Mapping[str, Any]
         bytes_out=sum(one.bytes for one in others if not one.name.startswith("packs/")),  # these hold rows
     )
     share = {**dict.fromkeys(tried, sum(sizes) / sum(sizes[place] for place in places)), "requests": len(pieces) / len(places)}
-    asked = {name: (value - once[name]) * share[name] + once[name] for name, value in tried.items()}
+    items = [len(part.item_ids) for part in dataset.slices]
+    grown = sum(min(number * share["requests"], getattr(recipe, "per_slice", math.inf)) for number in items) / sum(items)
+    of_items = [one for one in made if Path(one.name).stem in blobs and Path(one.name).name not in clips]
+    growing = Counter(requests=len(of_items), bytes_out=sum(one.bytes for one in of_items))
+    asked = {
+        name: once[name] + growing[name] * grown + (value - once[name] - growing[name]) * share[name]
+        for name, value in tried.items()
+    }
     return Foreseen(len(pieces), len(found) - len(pieces), Counter(asked) + listing, len(places))
 
 

@@ -87,7 +87,7 @@ class Plan:
             )
         if not found.tried:
             return
-        console.say(f"By a pilot on {found.tried} of them; less where --per-slice takes fewer clips of a film than there.")
+        console.say(f"By a pilot on {found.tried} of them.")
 
 
 @contextmanager
