@@ -10,12 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crowds import write_crowd_study
+from crowds import prepare_honey_study, write_crowd_study
 from program import run_here
 from voted_studies import OF_PREDICTIONS, study_of
 
+from inpaintbench.annotate.records import Standing
 from inpaintbench.annotate.rehearsal import KINDS, Kind, Mind, _Browser, filled, order_of, rehearsed
+from inpaintbench.annotate.screening.base import Proposal, proposals
+from inpaintbench.annotate.statistics.standings import results_of
 from inpaintbench.annotate.study import Study
+from inpaintbench.cli.annotate.opening import opened
 from inpaintbench.cli.annotate.studies import _people, _rehearsal
 from inpaintbench.errors import InputError
 
@@ -48,7 +52,7 @@ def test_each_kind_answers_as_it_is_called() -> None:
     assert share(study, "honest", gold=False) > 0.85
     assert share(study, "minority", gold=False) < 0.15
     assert all(0.3 < share(study, kind, gold=False) < 0.7 for kind in ("clicker", "coin"))
-    assert [share(study, kind, gold=True) > 0.9 for kind in KINDS] == [True, True, False, True]
+    assert [share(study, kind, gold=True) > 0.9 for kind in KINDS] == [True, True, False, True, True]
     assert order_of(study, "minority") == {name: -value for name, value in order_of(study, "honest").items()}
 
 
@@ -82,6 +86,31 @@ def test_a_whole_study_of_strangers_is_tried_over_http_and_stays_as_it_is(tmp_pa
     assert sorted(path.name for path in folder.iterdir()) == ["proxies", "study.json"]
     assert run_here("annotate", "status", folder, "--json")
     assert study.file.crowd is not None
+
+
+def test_who_reads_no_words_in_pictures_is_proposed_over_http_and_nobody_else(tmp_path: Path) -> None:
+    """A program that knows every known answer passes all of them, and does not see that the pictures ask for the other one."""
+    study = prepare_honey_study(tmp_path)
+    honey = {task.task_id for task in study.tasks if task.use == "honey"}
+    tried: list[tuple[Standing, list[Proposal], dict[str, Kind], dict[str, str]]] = []
+    with rehearsed(tmp_path / "study", {"honest": 3, "program": 2}) as done, opened(done.folder, None) as desk:
+        standing = desk.desk.all_answers()
+        tried.append((standing, proposals(done.study, standing.everything), dict(done.kind_of), dict(done.ended)))
+        assert run_here("annotate", "screen", done.folder, "--apply", "--json")
+        assert desk.desk.exclusions() == []
+        run_here("annotate", "export", done.folder, "--out", tmp_path / "answers.csv")
+    ((standing, proposed, kind_of, ended),) = tried
+    assert set(ended.values()) == {"completed"}
+    sign = "2 of 2 answers are not what the pictures asked for"
+    assert [(kind_of[of.rater_id], of.rule, of.alone) for of in proposed] == [("program", "signs_of_a_program", False)] * 2
+    assert all(sign in of.reason for of in proposed)
+    of_honey = [vote for vote in standing.everything if vote.task_id in honey]
+    assert Counter(vote.purpose for vote in of_honey) == {"honey": 2 * 5}
+    assert not honey & {vote.task_id for vote in standing.votes}
+    assert results_of(study, standing.everything) == results_of(study, standing.votes)
+    told = (tmp_path / "answers.csv").read_text()
+    assert not [task_id for task_id in honey if task_id in told]
+    assert len(told.splitlines()) == 1 + len(standing.votes)
 
 
 @pytest.mark.long

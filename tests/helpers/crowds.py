@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 from studies_made import write_study
+from study_world import pictures, run_by_hand, study_file
 
+from inpaintbench import video
 from inpaintbench.annotate import study as studies
+from inpaintbench.annotate.preparing.prepare import prepare
 from inpaintbench.annotate.study import Study
 
 CODES = {"completed": "C0MPLETE", "failed_checks": "F41LED", "screened_out": "SCR33N", "no_more_tasks": "N0NE"}
@@ -91,3 +95,30 @@ def write_crowd_study(
     made = replace(made, tasks=(*known, *made.tasks[len(known) :]))
     studies.save(made, folder)
     return made
+
+
+def prepare_honey_study(folder: Path, *, honey: int = 2, **fields: Any) -> Study:
+    """Two pictures by four methods and a decoy, prepared: half of the tasks have known answers, and the pictures of some say what
+    to choose."""
+    folder.mkdir(exist_ok=True)
+    items = pictures(folder / "dataset")
+    truths = {path.stem: video.read_frames(path) for path in items.glob("*.png") if " " not in path.stem}
+    made = {
+        (method, f"item-{name}"): np.full_like(truth, 200) if method == "decoy" else np.roll(truth, shift, axis=2)
+        for name, truth in truths.items()
+        for shift, method in enumerate(("deep", "flow", "patch", "wave", "decoy"))
+    }
+    run_by_hand(folder / "run", made, full=False)
+    lines = "".join(f"item-{name},pairwise,deep|flow|patch|wave\n" for name in truths)
+    (folder / "gold.csv").write_text(f"subject,question,answers\n{lines}")
+    crowd = {
+        "platform": "link", "consent_text": CONSENT, "codes": CODES, "tasks_per_person": 8, "honey": honey, "places": 40,
+        "link": {"participant": "PROLIFIC_PID", "session": "SESSION_ID", "study": "STUDY_ID"},
+    }  # fmt: skip
+    stated = {
+        "seed": 4, "subjects": {"dataset": "dataset", "runs": ["run"], "decoys": ["decoy"]}, "viewing": {"least_width": 0},
+        "checks": {"gold": "gold.csv", "gold_share": 0.5, "repeat_share": 0.0, "window": 4},
+        "screening": {"signs_of_a_program": {}, "failed_gold": {"least": 4}}, "crowd": crowd,
+    }  # fmt: skip
+    pair = {"leaf": "pairwise", "raters_per_task": 9}
+    return prepare(study_file(folder, [pair], **{**stated, **fields}), folder / "study")

@@ -88,6 +88,10 @@ class Crowd(Strict):
     """The platform's id of the study there: links of other studies are refused. Signed links need it."""
     places_a_network: int = Field(5, ge=0, le=10**6)
     """People of one network (/24 of IPv4, /64 of IPv6) who may be at work at once where links are not signed; 0: any number."""
+    honey: int = Field(0, ge=0, le=1000)
+    """Comparisons with a known answer whose pictures themselves ask for another one ("choose this", a tick), which no text of
+    the page says: every third known answer of a person from the second on, while there are any. They count for no result and
+    pause nobody; ``[screening.signs_of_a_program]`` looks at them."""
     keep_votes: bool = False
     """Answers of those who withdraw still count, as the consent must say; otherwise they are excluded."""
     exclude_studies: tuple[str, ...] = ()

@@ -20,8 +20,9 @@ Kind = Literal[
     "lease", "renew", "answer", "skip", "undo", "resume", "exclude", "include", "screening", "arrive", "consent", "rest",
     "finish", "platform", "edit",
 ]  # fmt: skip
-# `training` and `test`: of a crowd's practice and its test beforehand; `warmup`: of a rater's first tasks. They are no votes.
-Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup"]
+# `training` and `test`: of a crowd's practice and its test beforehand; `warmup`: of a rater's first tasks; `honey`: pictures say
+# what to choose. They are no votes. Snapshots hold their numbers: new ones come last.
+Purpose = Literal["vote", "gold", "repeat", "training", "test", "warmup", "honey"]
 # What a rater knew of the machine's answer: nothing; nothing until they had answered; it was chosen beforehand; or they had seen
 # it after an earlier answer of theirs to the same task, which they took back or which is asked once more.
 SuggestionShown = Literal["hidden", "after", "prefill", "seen"]
@@ -312,7 +313,7 @@ class RaterRecord:
     warmed: list[str] = field(default_factory=list)
     """Tasks handed out to settle in, whose answers are never counted."""
     golds: int = 0
-    """Gold tasks handed out."""
+    """Gold tasks handed out, and ``honey``."""
     done: list[int] = field(default_factory=list)
     """Rows of the answers and skips that stand; see ``submissions``."""
     seconds: list[float | None] = field(default_factory=list)

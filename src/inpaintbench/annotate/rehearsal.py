@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from inpaintbench.annotate.journal import Journal
 
 # Honest people hold one order of the methods, a minority its reverse; clickers press the first button at once; coins know the
-# known answers and choose everything else by lot.
-Kind = Literal["honest", "minority", "clicker", "coin"]
+# known answers and choose everything else by lot; programs know them too, choose as the honest do, and read no words in pictures.
+Kind = Literal["honest", "minority", "clicker", "coin", "program"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 # How often the honest know a known answer, and give the same answer when they are asked again.
 KNOWS, REPEATS = 0.97, 0.6
@@ -51,7 +51,7 @@ def order_of(study: Study, kind: Kind) -> dict[str, float]:
     """Log strengths of the methods that people of a kind hold; none for those who hold no order."""
     methods = sorted({name for task in study.tasks for name in task.candidates})
     mixed = item_rng(study.file.seed, "rehearsal", "order").permutation(len(methods))
-    strengths = np.linspace(STRONGEST, -STRONGEST, len(methods)) * {"honest": 1, "minority": -1}.get(kind, 0)
+    strengths = np.linspace(STRONGEST, -STRONGEST, len(methods)) * {"minority": -1, "clicker": 0, "coin": 0}.get(kind, 1)
     return {methods[place]: float(strength) for place, strength in zip(mixed, strengths, strict=True)}
 
 
@@ -89,8 +89,9 @@ class Mind:
         if self.kind == "clicker":
             return answers[0]
         choices = [question.choice(checked(form, given), shown=shown) for given in answers]
-        right = [place for place, choice in enumerate(choices) if task.gold and self.study.passes(task, choice)]
-        if right and (self.kind == "coin" or self.rng.random() < KNOWS):
+        known = not (self.kind == "program" and task.use == "honey")
+        right = [place for place, choice in enumerate(choices) if task.gold and self.study.passes(task, choice) == known]
+        if right and (self.kind in ("coin", "program") or self.rng.random() < KNOWS):
             return answers[right[0]]
         if self.before.get(task.task_id) in choices and self.kind != "coin" and self.rng.random() < REPEATS:
             return answers[choices.index(self.before[task.task_id])]
@@ -191,10 +192,12 @@ class _Browser:
             raise InputError(f"the app does not give the film of task {task.task_id!r} to whom it asks")
         lasts = 0.0 if mind.kind == "clicker" else mind.study.watch_seconds(task)
         time.sleep(lasts + _DECIDES_SECONDS)
+        # People say that they took as long as people do; their times differ.
+        by_hand = 0.0 if mind.kind in ("clicker", "program") else float(mind.rng.gamma(4.0, 1.5))
         return {
             "submission_id": str(uuid.uuid4()), "lease_id": card["lease_id"], "given": mind.given(task, shown),
-            "seconds": lasts + _DECIDES_SECONDS, "watched_frames": card["media"]["frames"], "dropped_frames": 0, "plays": 1.0,
-            "stuttered": False,
+            "seconds": lasts + _DECIDES_SECONDS + by_hand, "watched_frames": card["media"]["frames"], "dropped_frames": 0,
+            "plays": 1.0, "stuttered": False,
         }  # fmt: skip
 
 

@@ -336,8 +336,9 @@ class StudyTask:
     """Right choices, in the names that votes are counted over; a gold task when there are any."""
     prompt: str = ""
     """Text that raters read above the players."""
-    use: Literal["", "training", "test"] = ""
-    """Part of a crowd's practice or test, with the right choices in ``gold``; asked of nobody otherwise."""
+    use: Literal["", "training", "test", "honey"] = ""
+    """Part of a crowd's practice or test, with the right choices in ``gold``; asked of nobody otherwise. ``honey``: see
+    ``Crowd.honey``; ``gold`` is what its pictures ask for."""
     why: str = ""
     """Explanation of the right answer, shown after practice."""
     tolerance: int = 0

@@ -16,10 +16,12 @@ from urllib.parse import quote
 
 import pytest
 from annotated_server import Served, answer_to, certificate_in, served
-from crowds import CODES, Platform, platform, write_crowd_study
+from crowds import CODES, Platform, platform, prepare_honey_study, write_crowd_study
 from program import run_here
 
+from inpaintbench.annotate.desk.state import State
 from inpaintbench.annotate.journal import Journal
+from inpaintbench.annotate.screening.base import proposals
 from inpaintbench.annotate.study import Study
 
 if TYPE_CHECKING:
@@ -307,3 +309,52 @@ def test_a_worker_of_mturk_hands_in_a_form_from_a_frame(tmp_path: Path, browser:
     assert posted == [
         None if is_firefox else f"assignmentId=ASSIGNED1&code={CODES['completed']}"
     ]  # nor does it say what is posted
+
+
+# Pixels of the first picture of each pane that are as a tick and as a cross are.
+MARKS = """() => [...document.querySelectorAll("#rater-page .pane:not([hidden]) canvas")].slice(0, 2).map((canvas) => {
+  const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const [tick, cross] = [[0, 1], [1, 0]].map(([weak, strong]) => {
+    let many = 0;
+    for (let at = 0; at < pixels.length; at += 4)
+      many += pixels[at + weak] < 40 && pixels[at + strong] > 90 && pixels[at + 2] < 40;
+    return many;
+  });
+  return tick > 20 * cross + 20;
+})"""
+
+
+def test_who_looks_follows_the_pictures_and_who_reads_the_page_alone_is_proposed(browser: Any, tmp_path: Path) -> None:
+    """Both know every known answer, and their browsers do not say that a program drives them."""
+    study = prepare_honey_study(tmp_path, screening={"signs_of_a_program": {"regular": 0}})
+    with served(tmp_path / "study") as server, Journal(tmp_path / "study" / "journal.sqlite") as journal:
+        for name in ("person", "program"):
+            context = browser.new_context(viewport={"width": 1280, "height": 800})
+            context.add_init_script("Object.defineProperty(Navigator.prototype, 'webdriver', {get: () => false})")
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            page.goto(Platform("").link(f"http://127.0.0.1:{server.port}", name))
+            page.get_by_role("button", name="I agree").click()
+            ready = "page?.card && page.card.lease_id !== lease && page.stage.stopwatch && !page.stage.form.locked"
+            ready = f"lease => {{ const page = window.raterPage?.page; return page?.work?.status === 'ended' || ({ready}); }}"
+            lease = ""
+            while True:
+                page.wait_for_function(ready, arg=lease)
+                if page.evaluate("window.raterPage.page.work.status") == "ended":
+                    break
+                lease = page.evaluate("window.raterPage.page.card.lease_id")
+                leases = [event.body for event in journal.events(study.study_id) if event.kind == "lease"]
+                (given,) = [body for body in leases if body["lease_id"] == lease]
+                task, asked = study.task_of[given["task_id"]], page.evaluate(MARKS)
+                known = [name for name in given["shown"] if task.gold and name != "decoy"]
+                place = asked.index(True) if name == "person" and any(asked) else given["shown"].index(known[0]) if known else 0
+                page.keyboard.press("13"[place])  # 2 says that they are hard to distinguish
+            context.close()
+        state = State(study)
+        state.fold(journal.events(study.study_id))
+    (found,) = proposals(study, state.votes(excluded=True))
+    assert (found.reason, found.alone) == ("2 of 2 answers are not what the pictures asked for", False)
+    first, second = state.raters
+    assert (found.rater_id, state.excluded(first), state.excluded(second)) == (second, None, None)
+    assert all(all(state.rater(who).gold) for who in (first, second))
+    assert not [vote for vote in state.votes() if study.task_of[vote.task_id].use]

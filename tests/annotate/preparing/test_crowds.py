@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crowds import CODES, write_crowd_study
+from crowds import CODES, prepare_honey_study, write_crowd_study
+from study_world import tiles
 
 from inpaintbench.annotate.preparing.crowds import faults, need
 from inpaintbench.annotate.study import Study
+from inpaintbench.errors import InputError
 
 # Of 24 ordinary tasks with a fifth of known answers a person gets at least 5.
 CHECKS = {"gold": "gold.csv", "gold_share": 0.2, "repeat_share": 0.0, "window": 5, "least_accuracy": 0.7}
@@ -92,3 +94,33 @@ def test_a_person_gets_at_least_as_many_known_answers_as_are_promised(tmp_path: 
         end = int((ordinary == 24).argmax())
         fewest.append(int((kinds[: end + 1] == _GOLD).sum()))
     assert least <= min(fewest) <= least + 1
+
+
+def test_pictures_that_say_what_to_choose_are_laid_out_and_as_large_as_others(tmp_path: Path) -> None:
+    """What the page and its requests tell of such a task, they tell of any; the pictures ask for what the known answer is not."""
+    study = prepare_honey_study(tmp_path)
+    honey = [task for task in study.tasks if task.use == "honey"]
+    assert len(honey) == 2
+    for task in honey:
+        alike = [other for other in study.tasks if other.candidates == task.candidates and other.subject_id == task.subject_id]
+        (plain,) = [other for other in alike if other is not task]
+        assert task.gold == ("decoy",) != plain.gold
+        ours, theirs = study.proxies[task.proxy], study.proxies[plain.proxy]
+        assert ours == replace(theirs, name=ours.name, light=ours.light, psnr_db=ours.psnr_db)
+        shown, before = tiles(tmp_path / "study", ours), tiles(tmp_path / "study", theirs)
+        assert (shown["original", None] == before["original", None]).all()
+        for name in task.candidates:
+            red, green, blue = shown["candidate", name][0].reshape(-1, 3).astype(int).T
+            assert ((red > 250) & (green > 250)).mean() > 0.2
+            marks = [int(((own > 90) & (other < 40) & (blue < 40)).sum()) for own, other in ((red, green), (green, red))]
+            assert (marks[1] > 20 * marks[0] + 20) == (name == "decoy"), marks
+    assert [task.use for task in prepare_honey_study(tmp_path / "none", honey=0).tasks if task.use] == []
+
+
+def test_pictures_that_say_what_to_choose_need_who_looks_and_tasks_enough(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"crowd.honey has nobody who looks at it"):
+        prepare_honey_study(tmp_path / "rule", screening={})
+    with pytest.raises(InputError, match=r"crowd.honey is 9, and the study has 8 comparisons with a known answer in which"):
+        prepare_honey_study(tmp_path / "many", honey=9)
+    with pytest.raises(InputError, match=r"missed is 3, and a person gets 2 tasks of crowd\.honey, so nobody is found"):
+        prepare_honey_study(tmp_path / "few", screening={"signs_of_a_program": {"missed": 3}})

@@ -238,7 +238,7 @@ def judged(study: Study, vote: Vote, name: str, excluded: Exclusion | None) -> s
 
 _PURPOSES = {
     "vote": "a vote", "gold": "a check with a known answer", "repeat": "asked a second time", "training": "practice",
-    "test": "a test beforehand", "warmup": "a first task, to settle in",
+    "test": "a test beforehand", "warmup": "a first task, to settle in", "honey": "pictures say what to choose",
 }  # fmt: skip
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,8 @@ QUEUE = 2
 BLOCK = 10
 # Votes that every pair of candidates gets before information decides.
 PAIR_FLOOR = 3
+# Of so many known answers of a rater the second one is of a task whose pictures say what to choose, while there are any.
+HONEY_EVERY = 3
 # Question -> pair -> what one more vote on it would tell.
 Information = Callable[[str], Mapping[tuple[str, str], float]]
 
@@ -184,17 +185,21 @@ def _components(pairs: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 def _check(
     state: State, rater_id: str, *, settled: frozenset[str], question: str, rng: np.random.Generator
-) -> tuple[str, Literal["gold", "repeat"]] | None:
+) -> tuple[str, Purpose] | None:
     # Of the same question only: another instruction in the middle of a block would give the check away.
     record = state.rater(rater_id)
     kind = _kinds(state, rater_id, _ordinal(record) + 1)[_ordinal(record)]
     known: list[StudyTask] = []
     if kind == _GOLD:
-        known = [task for task in _golds(state, rater_id, settled=settled) if task.question == question]
+        golds = [task for task in _golds(state, rater_id, settled=settled) if task.question == question]
+        known = [task for task in golds if (task.use == "honey") == (record.golds % HONEY_EVERY == 1)] or golds
     elif kind == _REPEAT:
         tasks = [state.study.task_of[task_id] for task_id in state.repeatable(record) if not state.taken_out(task_id)]
         known = _telling(state, [task for task in tasks if task.question == question and not task.gold])
-    return (known[rng.integers(len(known))].task_id, "gold" if kind == _GOLD else "repeat") if known else None
+    if not known:
+        return None
+    task = known[rng.integers(len(known))]
+    return task.task_id, "repeat" if kind == _REPEAT else "honey" if task.use == "honey" else "gold"
 
 
 def _telling(state: State, tasks: list[StudyTask]) -> list[StudyTask]:

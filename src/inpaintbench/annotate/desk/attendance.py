@@ -127,7 +127,7 @@ class Attendance:
         """Answers that somebody gave in the parts before a stage."""
         own = {"training": "training", "testing": "test"}.get(stage, "")
         uses = [self._live.study.task_of[task_id].use for task_id in self._live.state.rater(rater_id).first]
-        return sum(bool(use) and use != own for use in uses)
+        return sum(use in self._tasks and use != own for use in uses)
 
     def places_left(self, *, besides: str = "") -> int:
         """Places that nobody has, ``besides`` one rater."""

@@ -91,7 +91,7 @@ class State:
     prepared: Study = field(init=False)
     """The study before any change."""
     gold_tasks: tuple[StudyTask, ...] = field(init=False)
-    """In the order of the study."""
+    """In the order of the study, those whose pictures say what to choose too."""
 
     def __post_init__(self) -> None:
         self.prepared, self.submissions = self.study, Submissions(self.study)
@@ -100,7 +100,7 @@ class State:
     def become(self, study: Study) -> None:
         """Go on with the study as it is after a change."""
         self.study = study
-        self.gold_tasks = tuple(task for task in self.study.tasks if task.gold and not task.use)
+        self.gold_tasks = tuple(task for task in self.study.tasks if task.gold and task.use in ("", "honey"))
 
     def fold(self, events: Iterable[Event]) -> None:
         """Take up ``events`` in the order of ``seq``; those that are known already are passed over.
@@ -164,15 +164,15 @@ class State:
         return len(told) >= BROKEN_SKIPS and sum((rater_id, None) not in self.exclusions for rater_id in told) >= BROKEN_SKIPS
 
     def votes(self, *, excluded: bool = False) -> list[Vote]:
-        """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too."""
+        """The answers that stand and count, in order; with ``excluded`` those that stand and do not count too, as ``honey``."""
         known = (self.submissions.vote(row) for row in self.submissions.standing().tolist())
         asked = (vote for vote in known if vote.purpose not in UNASKED)
-        return [vote for vote in asked if excluded or self.exclusion_of(vote) is None]
+        return [vote for vote in asked if excluded or (vote.purpose != "honey" and self.exclusion_of(vote) is None)]
 
     def skips(self) -> list[Submission]:
         """Skips that stand, of raters who are not excluded, in order."""
         known = self.submissions.newest(rater_id=None, kind="skip")
-        asked = [skip for skip in known if skip.purpose not in UNASKED and self.excluded(skip.rater_id) is None]
+        asked = [skip for skip in known if skip.purpose not in {*UNASKED, "honey"} and self.excluded(skip.rater_id) is None]
         return asked[::-1]
 
     def comparisons(self, question: str) -> dict[str, Comparison]:
@@ -197,7 +197,7 @@ class State:
         """Answers that stand now, with and without what is excluded."""
         everything = self.votes(excluded=True)
         excluded = [vote for vote in everything if self.exclusion_of(vote) is not None]
-        votes = [vote for vote in everything if self.exclusion_of(vote) is None] if excluded else everything
+        votes = [vote for vote in everything if vote.purpose != "honey" and self.exclusion_of(vote) is None]
         purposes = self.submissions.table["purpose"][self.submissions.standing()]
         warmups = int(np.count_nonzero(purposes == PURPOSES.index("warmup")))
         return Standing(votes, everything, excluded, list(self.exclusions.values()), list(self.stated), warmups, list(self.edits))
@@ -230,8 +230,8 @@ class State:
             rater.queue.append(lease.lease_id)
             kept = {"repeat": rater.repeated.add, "warmup": rater.warmed.append}.get(purpose, rater.had.add)
             kept(task.task_id)
-            rater.golds += purpose == "gold"
-            if purpose not in ("repeat", "gold"):
+            rater.golds += purpose in ("gold", "honey")
+            if purpose not in ("repeat", "gold", "honey"):
                 rater.in_a_row = rater.in_a_row + 1 if rater.question == task.question else 1
                 rater.question = task.question
         self.leases[lease.lease_id] = lease
@@ -260,7 +260,7 @@ class State:
             available = event.at - begin if event.at >= begin else None  # a clock that was put back tells nothing
             rater.watched_until = min(begin + watch, event.at)
         choice, seconds = body.get("choice") or "", body.get("seconds")
-        right = self.study.passes(task, choice) if lease.purpose in ("gold", "test", "training") else None
+        right = self.study.passes(task, choice) if lease.purpose in ("gold", "test", "training", "honey") else None
         row = self.submissions.add(
             body["submission_id"], at=event.at, kind="answer", rater_id=event.rater_id, task_id=task.task_id,
             shown=lease.shown, purpose=lease.purpose, place=len(rater.done), body=body, available=available,

@@ -171,7 +171,8 @@ def _all_judged(rows: Sequence[Row], study: Study, *, at: float) -> list[Judged]
     seen: Counter[tuple[str, str]] = Counter()
     by_subject: dict[tuple[str, str], list[StudyTask]] = {}
     for task in study.tasks:
-        by_subject.setdefault((task.question, task.subject_id), []).append(task)
+        if task.use != "honey":
+            by_subject.setdefault((task.question, task.subject_id), []).append(task)
     judged: dict[str, Judged] = {}
     for row in rows:
         try:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from inpaintbench.annotate.crowd import Crowd, Outcome, platform_of
+from inpaintbench.annotate.desk.assign import HONEY_EVERY
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import too_few
 from inpaintbench.pages.words import count
@@ -30,6 +31,8 @@ class Need:
     """Of a person, roughly."""
     golds: int
     """Known answers that each of them gets at least, practice and test aside."""
+    honeys: int
+    """And tasks whose pictures say what to choose."""
 
 
 def need(study: Study, crowd: Crowd) -> Need:
@@ -39,7 +42,7 @@ def need(study: Study, crowd: Crowd) -> Need:
     own = max(1, min(crowd.tasks_per_person, len(raters)))
     people = max([math.ceil(sum(raters) / own), *raters])
     gold_share = checks.gold_share if golds else 0
-    before = sum(bool(task.use) for task in study.tasks)
+    before = sum(task.use in ("training", "test") for task in study.tasks)
     tasks = own / (1 - checks.repeat_share - gold_share) + checks.warmup + before
     # Clips are watched once, and then it takes some seconds to decide.
     seconds = sum(study.watch_seconds(task) for task in study.tasks) / len(study.tasks) + _DECIDING_SECONDS
@@ -47,7 +50,8 @@ def need(study: Study, crowd: Crowd) -> Need:
     # be over by then, and that of the last one is to come.
     lost = math.ceil(-before % (1 / gold_share)) if gold_share else 0
     fewest = math.floor(max(0, own - lost) * gold_share / (1 - gold_share) + 1e-9)
-    return Need(sum(raters), own, people, math.ceil(tasks * seconds / 60), min(golds, fewest))
+    honeys = min(crowd.honey, (fewest + HONEY_EVERY - 2) // HONEY_EVERY)
+    return Need(sum(raters), own, people, math.ceil(tasks * seconds / 60), min(golds, fewest - honeys), honeys)
 
 
 def faults(study: Study, crowd: Crowd) -> Iterator[str]:
@@ -82,6 +86,7 @@ def faults(study: Study, crowd: Crowd) -> Iterator[str]:
     least = "failed_gold" in study.file.screening and study.file.screening["failed_gold"].built("failed_gold").least
     if least and asked.golds < least:
         yield f"screening.failed_gold.least is {least}, and a person gets {asked.golds} with a known answer: nobody is found"
+    yield from _honey_faults(study, crowd, asked)
     sources = {
         task.cluster for task in study.tasks if not task.gold and study.question_of[task.question].subject == "pair"
     }  # fmt: skip
@@ -92,3 +97,17 @@ def faults(study: Study, crowd: Crowd) -> Iterator[str]:
         yield f"crowd.places is {crowd.places}, and {count(asked.answers, 'answer')} need {people}"
     if crowd.most_minutes < asked.minutes:
         yield f"crowd.most_minutes is {crowd.most_minutes:g}, and a person needs about {asked.minutes}; give more, or fewer tasks"
+
+
+def _honey_faults(study: Study, crowd: Crowd, asked: Need) -> Iterator[str]:
+    made, rule = sum(task.use == "honey" for task in study.tasks), study.file.screening.get("signs_of_a_program")
+    if made < crowd.honey:
+        base = f"{count(made, 'comparison')} with a known answer in which something else can be chosen"
+        yield f"crowd.honey is {crowd.honey}, and the study has {base}; add lines to the gold file, or take fewer"
+    if crowd.honey and rule is None:
+        yield "crowd.honey has nobody who looks at it; state [screening.signs_of_a_program]"
+    elif rule is not None and crowd.honey and asked.honeys < (missed := rule.built("signs_of_a_program").missed):
+        yield (
+            f"screening.signs_of_a_program.missed is {missed}, and a person gets {count(asked.honeys, 'task')} of crowd.honey, "
+            "so nobody is found; make honey or checks.gold_share larger"
+        )

@@ -181,6 +181,25 @@ def outline(hole: npt.NDArray[np.bool_], *, size: tuple[int, int]) -> Picture:
     return np.repeat(edge[:, :, None], 3, axis=2)
 
 
+def asking(picture: Picture, *, wanted: bool) -> Picture:
+    """``picture`` under a white board that asks to choose it, or not to: in words, and by a tick or a cross in any language."""
+    made, (height, width) = picture.copy(), picture.shape[:2]
+    unit = min(width / 16, height / 6)
+    left, top = width / 2 - 7 * unit, height / 2 - 2 * unit
+
+    def at(x: float, y: float) -> tuple[int, int]:
+        return round(left + x * unit), round(top + y * unit)
+
+    colour, stroke, thin = ((0, 110, 0) if wanted else (190, 0, 0)), max(1, round(unit / 2)), max(1, round(unit / 6))
+    cv2.rectangle(made, at(0, 0), at(14, 4), (255, 255, 255), -1)
+    for line in ([(0.8, 2.2), (1.8, 3.2), (3.6, 0.8)],) if wanted else ([(0.8, 0.8), (3.2, 3.2)], [(0.8, 3.2), (3.2, 0.8)]):
+        cv2.polylines(made, [np.array([at(*point) for point in line])], False, colour, stroke, cv2.LINE_AA)
+    for y, words in ((1.75, "CHOOSE" if wanted else "DO NOT"), (3.5, "THIS" if wanted else "CHOOSE")):
+        # Letters of this font are 21 units high at scale 1.
+        cv2.putText(made, words, at(4.4, y), cv2.FONT_HERSHEY_SIMPLEX, 1.3 * unit / 21, colour, thin, cv2.LINE_AA)
+    return made
+
+
 # How far mask and patches reach beyond the hole, in pixels of a tile: codecs smear colours over two or so.
 _MASK_PIXELS, _PATCH_PIXELS = 4, 9
 

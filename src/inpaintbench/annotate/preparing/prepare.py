@@ -9,6 +9,7 @@ STUDY/
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -46,7 +47,7 @@ from inpaintbench.workspace import Blobs, Workspace
 
 MAKING, LEFT_OUT = "making", "left_out.csv"
 ExecutorOf = Callable[[Workspace], AbstractContextManager[Executor]]
-# Subject id and candidates: tasks that agree in both share a proxy.
+# See ``Draft.shown``.
 Shown = tuple[str, tuple[str, ...]]
 
 
@@ -103,7 +104,7 @@ def prepare(
         rows, refused = _made(executor, file, drafts, candidates)
         proxies = _as_large(rows, executor.workspace.blobs)
         left_out += [
-            drafting.LeftOut(task.question, *_shown(task), refused[_shown(task)]) for task in drafts if _shown(task) in refused
+            drafting.LeftOut(task.question, *task.shown, refused[task.shown]) for task in drafts if task.shown in refused
         ]
         plain = drafting.finished(drafts, proxy_of={shown: proxy.name for shown, proxy in proxies.items()}, suggested=suggested)
         _check_tasks(file, plain, left_out)
@@ -126,7 +127,7 @@ def prepare(
                 f"questions, subjects or pictures; prepare it in another folder"
             )
         blob_of = {proxies[shown].name: row.blob for shown, row in rows.items()}
-        blob_of |= {proxies[shown].light: row.light_blob for shown, row in rows.items() if row.light_blob}
+        blob_of |= {proxies[shown].light: row.light_blob or row.blob for shown, row in rows.items() if proxies[shown].light}
         _publish(study, target, blob_of, left_out)
     if log is not None:
         for sentence in _told(left_out, study, known):
@@ -157,18 +158,14 @@ def _world(file: StudyFile) -> tuple[list[StudySubject], Candidates, Workspace |
     return subjects, candidates, None
 
 
-def _shown(task: drafting.Draft) -> Shown:
-    return task.subject.subject_id, task.candidates
-
-
 def _made(
     executor: Executor, file: StudyFile, drafts: Sequence[drafting.Draft], candidates: Candidates
 ) -> tuple[dict[Shown, MadeProxy], dict[Shown, str]]:
     """A proxy for everything that any draft shows, or why there is none."""
-    distinct = {_shown(task): task.subject for task in drafts}
+    distinct = {task.shown: task for task in drafts}
     tasks = [
-        making_task(subject, chosen, candidates=candidates, show=file.show, seed=file.seed)
-        for (_, chosen), subject in distinct.items()
+        making_task(task.subject, task.candidates, candidates=candidates, show=file.show, seed=file.seed, asks_for=task.asks_for)
+        for task in distinct.values()
     ]
     outcome = executor.run(making_step(file.show), tasks)
     shown_of = {proxy_id(*shown): shown for shown in distinct}
@@ -181,16 +178,26 @@ _BOX_BYTES = 12
 
 
 def _as_large(rows: Mapping[Shown, MadeProxy], blobs: Blobs) -> dict[Shown, Proxy]:
-    """The proxies, those of a subject with as many bytes as the largest of them: sizes would tell which methods are noisy."""
+    """The proxies, those of a subject with as many bytes as the largest, light files for all or none: sizes would tell noise."""
     proxies = {shown: row.proxy(blobs) for shown, row in rows.items()}
     full, light = dict[str, int](), dict[str, int]()
+    lighter = {subject for (subject, _), proxy in proxies.items() if proxy.light}
     for (subject, _), proxy in proxies.items():
         full[subject] = max(full.get(subject, 0), proxy.bytes + _BOX_BYTES)
-        light[subject] = max(light.get(subject, 0), proxy.light_bytes + _BOX_BYTES)
+        # What is small enough already is its own light file, under another name.
+        light[subject] = max(light.get(subject, 0), (proxy.light_bytes if proxy.light else proxy.bytes) + _BOX_BYTES)
     return {
-        shown: replace(proxy, bytes=full[shown[0]], light_bytes=light[shown[0]] if proxy.light else 0)
+        shown: replace(
+            proxy, bytes=full[shown[0]], light=proxy.light or _other_name(proxy.name), light_bytes=light[shown[0]],
+            light_flicker_added=proxy.light_flicker_added if proxy.light else proxy.flicker_added,
+        ) if shown[0] in lighter else replace(proxy, bytes=full[shown[0]])
         for shown, proxy in proxies.items()
-    }
+    }  # fmt: skip
+
+
+def _other_name(name: str) -> str:
+    """As hard to guess."""
+    return hashlib.sha256(f"light {name}".encode()).hexdigest()[: len(Path(name).stem)] + Path(name).suffix
 
 
 def _padded(content: bytes, size: int, *, suffix: str) -> bytes:

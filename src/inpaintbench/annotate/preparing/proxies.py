@@ -23,6 +23,7 @@ from inpaintbench.annotate.preparing.pictures import (
     Grid,
     Picture,
     Shape,
+    asking,
     frames_of,
     hole_of,
     laid,
@@ -388,23 +389,28 @@ def making_step(show: Show) -> Step:
     )  # fmt: skip
 
 
-def making_task(subject: StudySubject, chosen: Sequence[str], *, candidates: Candidates, show: Show, seed: int) -> Task:
-    """The work for one proxy: ``subject`` with the predictions of the ``chosen`` methods."""
-    given = {method: candidates.found[subject.subject_id, method] for method in chosen}
-    # A stored input may differ from the truth anywhere.
-    patched = subject.has_hole and not any(row.prediction.full_frames for row in given.values())
+def making_task(
+    subject: StudySubject, chosen: Sequence[str], *, candidates: Candidates, show: Show, seed: int, asks_for: Sequence[str] = ()
+) -> Task:
+    """The work for one proxy: ``subject`` with the predictions of the ``chosen`` methods, whose pictures ask for those in
+    ``asks_for``."""
+    there = {name: row for name in candidates.methods if (row := candidates.found.get((subject.subject_id, name)))}
+    given = {method: there[method] for method in chosen}
+    # A stored input may differ from the truth anywhere. All proxies of a subject are laid out alike: none tells who is in it.
+    patched = subject.has_hole and not any(row.prediction.full_frames for row in there.values())
     patched = patched and bool(given) and not subject.media["row"].get("input_file_name")
     order = players(subject, chosen, show=show, seed=seed, patched=patched)
     payload = {
-        "proxy_id": proxy_id(subject.subject_id, chosen),
+        "proxy_id": proxy_id(subject.subject_id, (*chosen, *asks_for)),
         "shape": list(subject.shape),
         "fps": subject.fps,
         "players": order,
+        "asks_for": list(asks_for),
         "predictions": {method: {"path": row.path, "full_frames": row.prediction.full_frames} for method, row in given.items()},
         **subject.media,
     }
     pixels = {method: [row.prediction.blob, row.prediction.full_frames] for method, row in given.items()}
-    content = content_id(subject.content, list(subject.shape), order, pixels)
+    content = content_id(subject.content, list(subject.shape), order, pixels, *asks_for)
     return Task(payload["proxy_id"], content, payload, "/".join([subject.subject_id, *chosen]))
 
 
@@ -528,7 +534,10 @@ def _shown(payload: Plain, grid: Grid) -> Iterator[Mapping[Player, Picture]]:
         for (label, prediction), frame in zip(predictions.items(), frames, strict=True):
             whole_frame = prediction["full_frames"]
             shown["candidate", label] = frame if whole_frame else composite(before[None], hole[None], frame[None])[0]
+            if payload["asks_for"]:
+                shown["candidate", label] = asking(shown["candidate", label], wanted=label in payload["asks_for"])
         if ("mask", None) in [tuple(player) for player in payload["players"]]:
+            hole = np.ones_like(hole) if payload["asks_for"] else hole
             cut, mask = patches({key: one for key, one in shown.items() if key[0] in PATCHED}, hole, grid=grid)
             shown |= {**cut, ("mask", None): mask}
         yield shown

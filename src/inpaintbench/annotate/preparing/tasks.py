@@ -15,7 +15,7 @@ from inpaintbench.annotate.study import QuestionSpec, StudyFile, StudyTask, buil
 from inpaintbench.catalogue import unknown_name
 from inpaintbench.errors import InputError
 from inpaintbench.table_files import csv_text, read_lines
-from inpaintbench.types import Attribute
+from inpaintbench.types import Attribute, canonical_json, item_rng
 from inpaintbench.workspace import Workspace
 
 # Tasks whose answer is known: a CSV that people write.
@@ -131,6 +131,13 @@ class Draft:
     question: str
     subject: StudySubject
     candidates: tuple[str, ...]
+    asks_for: tuple[str, ...] = ()
+    """The candidate that its pictures ask for, where they do."""
+
+    @property
+    def shown(self) -> tuple[str, tuple[str, ...]]:
+        """Subject, and methods that are shown, the one asked for once more: tasks that agree in both share a proxy."""
+        return self.subject.subject_id, (*self.candidates, *self.asks_for)
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,8 @@ def draft(
     file: StudyFile, subjects: Sequence[StudySubject], candidates: Candidates, *, gold: Sequence[Gold] = (),
     asked: Mapping[str, Asked] = {},
 ) -> tuple[list[Draft], list[LeftOut]]:  # fmt: skip
-    """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction.
+    """The tasks of a study, question by question in the order of its subjects, and those that lack a prediction; then those whose
+    pictures say what to choose, drawn from comparisons of which ``gold`` says that something else is right.
 
     Tasks that show a decoy are those alone of which ``gold`` says what is right; ``asked`` says what may be answered.
     """
@@ -203,6 +211,7 @@ def draft(
         said.setdefault((line.question, line.subject_id), []).append(line)
     tasks: list[Draft] = []
     lacking: list[LeftOut] = []
+    honeys: list[tuple[float, Draft]] = []
     for spec in file.questions:
         shows, methods = build_question(spec).subject, candidates.methods
         sets = [methods] if shows == "set" else list(combinations(methods, SHOWN[shows]))
@@ -211,14 +220,20 @@ def draft(
         for subject in subjects:
             about = said.get((spec.label, subject.subject_id), ())
             for chosen in sets:
-                if decoys & set(chosen) and not any(line.right(chosen, asked=asked[spec.label]) for line in about):
+                right = {answer for line in about for answer in line.right(chosen, asked=asked[spec.label])}
+                if decoys & set(chosen) and not right:
                     continue
                 reason = candidates.why_not(subject.subject_id, chosen)
-                if reason is None:
-                    tasks.append(Draft(spec.label, subject, chosen))
-                else:
+                if reason is not None:
                     lacking.append(LeftOut(spec.label, subject.subject_id, chosen, reason))
-    return tasks, lacking
+                    continue
+                tasks.append(Draft(spec.label, subject, chosen))
+                if right and len(chosen) > 1 and asked[spec.label].chooses and (wrong := sorted(set(chosen) - right)):
+                    rng = item_rng(file.seed, "honey", canonical_json([spec.label, subject.subject_id, *chosen]))
+                    lot, place = rng.random(), int(rng.integers(len(wrong)))
+                    honeys.append((lot, replace(tasks[-1], asks_for=(wrong[place],))))
+    most = 0 if file.crowd is None else file.crowd.honey
+    return [*tasks, *(task for _, task in sorted(honeys, key=lambda one: one[0])[:most])], lacking
 
 
 def finished(
@@ -228,23 +243,25 @@ def finished(
 
     Args:
         drafts: in the order of the tasks.
-        proxy_of: (subject id, candidates) -> name.
+        proxy_of: ``Draft.shown`` -> name.
         suggested: question -> subject id -> option.
     """
     return [
         StudyTask(
-            task_id=task_id(draft.question, draft.subject.subject_id, draft.candidates),
+            task_id=task_id(draft.question, *draft.shown),
             question=draft.question,
             subject_id=draft.subject.subject_id,
             cluster=draft.subject.cluster,
             candidates=draft.candidates,
-            proxy=proxy_of[draft.subject.subject_id, draft.candidates],
+            proxy=proxy_of[draft.shown],
             caption=draft.subject.caption,
             prompt=draft.subject.prompt,
             suggestion=suggested.get(draft.question, {}).get(draft.subject.subject_id),
+            gold=draft.asks_for,
+            use="honey" if draft.asks_for else "",
         )
         for draft in drafts
-        if (draft.subject.subject_id, draft.candidates) in proxy_of
+        if draft.shown in proxy_of
     ]
 
 
@@ -263,13 +280,13 @@ def with_gold(
         said.setdefault((line.question, line.subject_id), []).append(line)
     made = []
     for task in tasks:
-        about = said.get((task.question, task.subject_id), ())
+        about = said.get((task.question, task.subject_id), ()) if task.use != "honey" else ()
         right = ((line.right(task.candidates, asked=asked[task.question]), line) for line in about)
         answers, speaking = next(((answers, line) for answers, line in right if answers), ((), None))
         if use and speaking is not None and task.gold:
             raise InputError(f"{speaking.where}: {task.caption or task.subject_id!r} has a known answer for another use already")
         if speaking is None:
-            made.append(task if use else replace(task, gold=(), tolerance=0))
+            made.append(task if use or task.use else replace(task, gold=(), tolerance=0))
         else:
             why = speaking.why if use else task.why
             made.append(replace(task, gold=answers, tolerance=speaking.tolerance, use=use or task.use, why=why))

@@ -149,12 +149,15 @@ class SignsOfAProgram(ScreeningRule):
     A sign is: a button was pressed that people cannot see and that asks programs to press it (a honeypot, as in Goodrich et al.
     2023; language models read the page too, Rilla et al. 2025); the browser says that a program drives it; half of the answers
     have nothing but events that a script made, or mouse clicks to which the pointer jumped (a move a click at most); the middle
-    half of the answers took as long, within ``regular`` seconds. Assistive technology drives pages too, and programs can hide all
-    of this: the rule only proposes.
+    half of the answers took as long, within ``regular`` seconds; ``missed`` answers are not what the pictures themselves asked
+    for (``honey`` of ``[crowd]``). Who follows 97 of 100 misses two of two in 0.1 % of cases, who chooses A or B by lot in 25 %,
+    who gives the known answer always; programs that read pictures miss none. Assistive technology drives pages too, and programs
+    can hide all of this: the rule only proposes.
 
     Args:
         regular: seconds between the quartiles of the times, below which a rater is flagged.
         least: answers before anything is said of half of them.
+        missed: tasks whose pictures say what to choose, answered otherwise.
     """
 
     name = "signs_of_a_program"
@@ -162,15 +165,16 @@ class SignsOfAProgram(ScreeningRule):
     title = "Signs of a program"
     only_proposes = "assistive technology gives such signs too"
 
-    def __init__(self, *, regular: float = 0.1, least: int = 10) -> None:
+    def __init__(self, *, regular: float = 0.1, least: int = 10, missed: int = 2) -> None:
         self.regular, self.least = share(regular, name="regular"), at_least(least, name="least", least=4)
+        self.missed = at_least(missed, name="missed", least=2)
 
     def findings(self, panel: Panel) -> list[Finding]:
         """Raters with a sign."""
-        said = {rater_id: "; ".join(signs) for rater_id, votes in panel.of_rater.items() if (signs := self._signs(votes))}
+        said = {rater_id: "; ".join(signs) for rater_id, votes in panel.of_rater.items() if (signs := self._signs(panel, votes))}
         return panel.findings(said)
 
-    def _signs(self, votes: Sequence[Vote]) -> list[str]:
+    def _signs(self, panel: Panel, votes: Sequence[Vote]) -> list[str]:
         told = [Counter(vote.seen) for vote in votes if vote.seen is not None and "driven" in vote.seen]
         clicked = [of for of in told if of["presses"] and not of["keys"] + of["touches"]]
         times = [vote.seconds for vote in votes if vote.seconds is not None]
@@ -190,6 +194,9 @@ class SignsOfAProgram(ScreeningRule):
                 signs.append(f"{sum(some)} of {len(some)} {words}")
         if len(times) >= self.least and (apart := float(np.subtract(*np.quantile(times, (0.75, 0.25))))) < self.regular:
             signs.append(f"half of {len(times)} answers took as long within {apart:.2f} s")
+        followed = [is_right(panel.study, vote) for vote in votes if vote.purpose == "honey"]
+        if (missed := followed.count(False)) >= self.missed:
+            signs.append(f"{missed} of {len(followed)} answers are not what the pictures asked for")
         return signs
 
 

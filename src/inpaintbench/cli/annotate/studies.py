@@ -151,7 +151,7 @@ def prepare(
         file: The study file.
         out: Folder of the study.
         rehearse (KIND=PEOPLE,...): Then let simulated people work through all of it over HTTP, and say what would come out:
-            honest, minority, clicker, coin.
+            honest, minority, clicker, coin, program.
 
     Example: inpaintbench annotate prepare study.toml --out STUDY --rehearse honest=20,minority=5,clicker=3,coin=2
     """
@@ -207,6 +207,7 @@ def _people(text: str) -> dict[rehearsal.Kind, int]:
 
 def _rehearsal(folder: Path, people: Mapping[rehearsal.Kind, int], *, tell: Callable[[str], None]) -> Answer:
     """What the study would say of simulated people, after its rules have left out whom they flag."""
+    from inpaintbench.annotate.screening.base import proposals
     from inpaintbench.cli.annotate.results import agreement, ranking, screen
 
     with rehearsal.rehearsed(folder, people, tell=tell) as tried:
@@ -214,6 +215,7 @@ def _rehearsal(folder: Path, people: Mapping[rehearsal.Kind, int], *, tell: Call
             screen(tried.folder, apply=True)
         with opened(tried.folder, None) as open_study:
             state, paid = open_study.desk.state(), Counter[tuple[rehearsal.Kind, str]]()
+            found = {one.rater_id for one in proposals(open_study.study, state.votes(excluded=True))}
             for rater_id, row in open_study.payments().items() if open_study.study.file.crowd else ():
                 paid[tried.kind_of[rater_id], row.decision] += 1
         rows = []
@@ -224,10 +226,10 @@ def _rehearsal(folder: Path, people: Mapping[rehearsal.Kind, int], *, tell: Call
             rows.append((
                 kind, len(ours), sum(state.rater(rater_id).answered for rater_id in ours), percent(Proportion.of(gold).value),
                 ", ".join(f"{end}: {many}" for end, many in ends.most_common()),
-                sum(state.excluded(rater_id) is not None for rater_id in ours),
+                len(found.intersection(ours)), sum(state.excluded(rater_id) is not None for rater_id in ours),
                 ", ".join(f"{decision}: {many}" for (of, decision), many in paid.items() if of == kind),
             ))  # fmt: skip
-        columns = ["kind", "people", "answers", "gold right", "ended", "left out", "payment"]
+        columns = ["kind", "people", "answers", "gold right", "ended", "proposed", "left out", "payment"]
         compares = any(task.candidates for task in tried.study.tasks)
         parts = {"agreement": agreement(tried.folder), **({"ranking": ranking(tried.folder)} if compares else {})}
         order = rehearsal.order_of(tried.study, "honest")
