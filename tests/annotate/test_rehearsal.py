@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import http.server
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections import Counter
 from itertools import combinations
@@ -123,6 +128,25 @@ def test_invited_people_are_tried_and_watch_their_films(tmp_path: Path) -> None:
         assert Counter(tried.kind_of.values()) == {"honest": 3, "clicker": 1}
         assert set(tried.ended.values()) == {"done"}
     assert not tried.folder.exists()
+
+
+def test_a_rehearsal_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    """Ctrl-C reaches the program alone, as `kill -INT` does; people in the middle of a film do not keep it."""
+    from studies_made import write_study
+
+    write_study(tmp_path / "study", [{"leaf": "pairwise", "raters_per_task": 30}], subjects=60)
+    code = "import sys; from pathlib import Path; from inpaintbench.annotate.rehearsal import rehearsed\n"
+    code += "with rehearsed(Path(sys.argv[1]), {'honest': 8}, tell=lambda said: print(said, flush=True)): pass"
+    command, temporary = [sys.executable, "-c", code, str(tmp_path / "study")], tmp_path / "temporary"
+    temporary.mkdir()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}, text=True) as tried:
+        assert tried.stdout is not None
+        port = int(tried.stdout.readline().rpartition(":")[2])
+        tried.send_signal(signal.SIGINT)
+        assert tried.wait(timeout=60) == -signal.SIGINT
+    assert list(temporary.iterdir()) == []
+    with socket.socket() as gone, pytest.raises(ConnectionRefusedError):
+        gone.connect(("127.0.0.1", port))
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):

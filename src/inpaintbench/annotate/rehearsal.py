@@ -252,7 +252,8 @@ def rehearsed(folder: Path, people: Mapping[Kind, int], *, tell: Callable[[str],
             for name in kinds if crowd is None else ():
                 rater_of[name] = accounts.add(study.study_id, name).rater_id
                 links[name] = f"/join/{accounts.invite(study.study_id, rater_of[name])}"
-            with _serving(tried) as port, ThreadPoolExecutor(max(1, len(kinds))) as pool:
+            # The server goes first where somebody stops it: whoever is at work then ends too.
+            with ThreadPoolExecutor(max(1, len(kinds))) as pool, _serving(tried) as port:
                 tell(f"{len(kinds)} simulated people work at http://127.0.0.1:{port}")
                 minds = [Mind(study, kinds[name], item_rng(study.file.seed, "rehearsal", name)) for name in kinds]
                 works = [pool.submit(_Browser(port, len(kinds)).take_part, links[name], mind, leases)

@@ -306,6 +306,18 @@ def test_every_page_is_whole_in_the_language_of_the_browser(
     assert found == []
 
 
+def test_an_open_page_follows_another_choice_of_the_browser_at_once(hall: Hall, chromium: Any) -> None:
+    context = chromium.new_context(locale="en-GB")
+    page = context.new_page()
+    page.goto(hall.link("changing"))
+    page.get_by_role("button", name="I agree", exact=True).wait_for()
+    context.set_extra_http_headers({"Accept-Language": "de"})
+    page.evaluate("window.dispatchEvent(new Event('languagechange'))")
+    page.get_by_text(SPOKEN["de"].consent_text[:10]).wait_for()
+    assert page.evaluate("document.documentElement.lang") == "de"
+    context.close()
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_a_language_from_right_to_left_turns_the_page_and_no_picture(size: str, tmp_path: Path, chromium: Any) -> None:

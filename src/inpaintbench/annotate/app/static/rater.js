@@ -38,8 +38,9 @@ class Page {
     Object.assign(this, { work: null, lastCard: null, onward: null, greeted: false, instructions: new Set(), timer: null, room: FEW });
     listen((key, event) => this.press(key, event), (key) => player.release(key));
     window.addEventListener("beforeunload", (event) => this.outbox.size && event.preventDefault());
-    window.addEventListener("online", () => this.connection());
-    window.addEventListener("offline", () => this.connection());
+    for (const name of ["online", "offline"]) window.addEventListener(name, () => this.connection());
+    // The page's words come from the server; what is in hand and what waits are there again.
+    window.addEventListener("languagechange", () => location.reload());
     setInterval(() => !document.hidden && this.card && this.renew(), RENEW_MS);
   }
 
