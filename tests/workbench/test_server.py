@@ -8,6 +8,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from itertools import permutations
 from pathlib import Path
@@ -35,7 +37,7 @@ from inpaintbench.workbench import exporting, pixels
 from inpaintbench.workbench.exporting import two_reports
 from inpaintbench.workbench.finding import Folders, Thing
 from inpaintbench.workbench.joining import Joined
-from inpaintbench.workbench.notes import FILE
+from inpaintbench.workbench.notes import FILE, Notes
 from inpaintbench.workbench.server import Bench, Server, opening
 from inpaintbench.workspace import Workspace
 
@@ -203,6 +205,22 @@ def test_notes_tags_and_flags_are_kept_in_one_file(own: Path) -> None:
     assert bench.notes.read()["flags"] == []
     with pytest.raises(InputError, match="a note has no 'colour'"):
         bench.notes.annotate("0/runs/a", {"colour": "red"})
+
+
+FLAGS = "import sys; from pathlib import Path; from inpaintbench.workbench.notes import Notes; notes = Notes(Path(sys.argv[1])); "
+FLAGS += "input(); [notes.flag(sys.argv[2] + str(at), 'look_again', 'yes') for at in range(100)]"
+
+
+def test_two_programs_that_write_notes_of_a_folder_lose_none(tmp_path: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", FLAGS, str(tmp_path), name], stdin=subprocess.PIPE, text=True) for name in "ab"
+    ]
+    for writer in writers:
+        print(file=writer.stdin, flush=True)
+    assert [(writer.communicate(), writer.returncode)[1] for writer in writers] == [0, 0]
+    flagged = {row["subject"] for row in Notes(tmp_path).read()["flags"]}
+    assert flagged == {f"{name}{at}" for name in "ab" for at in range(100)}
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 
 def test_flags_of_items_are_labels_of_their_clips(pairs: Path, tmp_path: Path) -> None:

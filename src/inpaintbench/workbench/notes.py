@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,17 @@ FIELDS = ("name", "note", "tags")
 # Letters of one field, flags of one item, and things with notes, at most.
 _LONGEST, _MOST = 4000, 100_000
 _WRITING = threading.Lock()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """One writer at a time: of this process, and of others where the file system holds folders."""
+    with _WRITING, ExitStack() as held:
+        with suppress(OSError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
 
 
 class Notes:
@@ -55,7 +70,7 @@ class Notes:
             raise InputError(f"a note has {', '.join(FIELDS)}, texts of at most {_LONGEST} letters")
         if unknown := [name for name in fields if name not in FIELDS]:
             raise InputError(f"a note has no {unknown[0]!r}, only {', '.join(FIELDS)}")
-        with _WRITING:
+        with _alone(self.path.parent):
             told = self.read()
             kept = {name: value for name, value in {**told["things"].get(key, {}), **fields}.items() if value}
             told["things"] = {
@@ -75,7 +90,7 @@ class Notes:
             raise InputError(f"a flag has a subject, a name and a value, of at most {_LONGEST} letters")
         if value:
             label_value(name, value)
-        with _WRITING:
+        with _alone(self.path.parent):
             told = self.read()
             others = [row for row in told["flags"] if (row["subject"], row["name"]) != (subject, name)]
             told["flags"] = others + ([{"subject": subject, "name": name, "value": value}] if value else [])
