@@ -149,6 +149,15 @@ def test_a_clock_that_is_wrong_is_told(server: ObjectServer) -> None:
         read(Address("s3", "bucket/a"))
 
 
+def test_a_write_that_finds_nothing_there_is_told_of_its_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise FileNotFoundError("no-bucket/x")  # as gcsfs says it
+
+    monkeypatch.setattr(fsspec.filesystem("memory"), "pipe_file", refused)
+    with pytest.raises(Gone, match=r"there is no bucket memory://no-bucket$"):
+        write(Address("memory", "no-bucket/x"), b"1")
+
+
 @pytest.mark.parametrize("kind", ["key", "secret"])
 def test_wrong_keys_are_told_with_the_address_that_was_typed_and_where_keys_come_from(server: ObjectServer, kind: str) -> None:
     server.every, server.kinds = 1, (kind,)

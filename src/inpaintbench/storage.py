@@ -256,6 +256,8 @@ def write(address: Address, data: bytes | Path, *, once: bool = False) -> bool:
             # s3fs knows a refusal by words that only some servers say with it; Ceph does not.
             if isinstance(error, FileExistsError) or _code(error) == "PreconditionFailed":
                 return False
+            if isinstance(error, FileNotFoundError) and not _code(error) and isinstance(data, bytes):  # Google's words are others
+                raise FileNotFoundError("bucket does not exist") from None
             if _code(error) == "NoSuchUpload":  # that it ended was said too late, or never
                 raise ConnectionError("an upload in parts was lost") from error
             raise
