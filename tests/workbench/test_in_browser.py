@@ -1051,8 +1051,14 @@ def test_a_click_on_an_item_shows_its_films_on_a_phone(browser: Any, server: Ser
     page.wait_for_function(PLAYS)
     top = page.locator(".look-head").bounding_box()["y"]
     assert 0 <= top < 400
-    assert tab.complaints == []
+    other = opened(browser, server, page.evaluate("location.hash"), viewport={"width": 390, "height": 800})  # so does its link
+    other.page.wait_for_function(PLAYS)
+    other.page.wait_for_selector("[data-leads] tbody td")
+    inside = "(({ y }) => y >= 0 && y < 400)(document.querySelector('.look-head').getBoundingClientRect())"
+    assert comes_to(other.page, inside, True)
+    assert (tab.complaints, other.complaints) == ([], [])
     tab.context.close()
+    other.context.close()
 
 
 def given(tab: OpenPage, action: str, name: str) -> bytes:

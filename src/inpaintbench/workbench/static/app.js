@@ -405,5 +405,4 @@ const KEYS = { j: actions.next, k: actions.previous, e: ofItem(() => manner("err
 listen((key) => { if (KEYS[key] && (items || ["?", "Escape"].includes(key))) KEYS[key](); else return Boolean(get("i")) && look.player.press(key); return true; }, (key) => look.player.release(key));
 for (const media of ["print", "(prefers-color-scheme: dark)"]) matchMedia(media).addEventListener("change", recolour);
 follow(() => load());
-list.start();
-load();
+Promise.all([list.start(), load()]).then(() => { if (get("i")) document.querySelector(".look").scrollIntoView(); }); // narrow windows have it below
