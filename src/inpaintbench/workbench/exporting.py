@@ -168,8 +168,8 @@ def page(
         asked: ``items``, ``methods``, ``base``, ``key`` of the quantity, ``words`` of the filter, the ``plot`` as for ``figure``,
             ``columns`` of the table (``label``, ``decimals``, ``signed``, ``values`` of the first items), the histograms
             ``strips`` (``label``, the ``full`` one, ``told``, ``method`` if it is of one, items a bin of ``all`` and of those
-            ``left``), ``film``,
-            the query of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an address has them.
+            ``left``), ``film``, the query of the open item, and ``state``, the frame, wipe, zoom and outline that are seen, as an
+            address has them.
         sheet_of: the films that a query names as the player takes them, the file inside.
         leads: means and differences as the page shows them, where there are any: no page claims more than the screen does.
         effects: what attributes do, markup as the page shows it.
