@@ -15,7 +15,7 @@ from inpaintbench.curation.sources import virtual_camera
 from inpaintbench.curation.sources.virtual_camera import PHOTOGRAPHS, Motion
 from inpaintbench.eval.methods import METHODS
 from inpaintbench.masks.generators.devil_blobs import DevilBlobs
-from inpaintbench.pages.colours import method_styles
+from inpaintbench.pages.colours import COLOURS, PALETTE, method_styles
 from inpaintbench.types import Frames, Hole
 from inpaintbench.view import ItemView
 
@@ -24,6 +24,7 @@ WIDTH, HEIGHT, RATE = 400, 224, 15
 STILL, MOVING = 60, 36
 """Frames before the camera moves, and while it does."""
 METHODS_SHOWN = ("temporal_median", "affine_propagation")
+COLOUR_OF = {name: PALETTE[COLOURS.index(style.colour)] for name, style in method_styles(METHODS_SHOWN).items()}
 MARGIN, PLOT, HEAD = 16, 96, 30
 GROUND, INK, SOFT, YELLOW = "#ffffff", "#16181d", "#5b6470", "#ffd400"
 LOW, HIGH = 10.0, 50.0
@@ -90,9 +91,9 @@ def drawn(at: int, results: dict[str, Frames], hole: Hole, curves: dict[str, lis
     picture[:, max(divider - 1, 0) : divider + 1] = 255
     sheet = Image.new("RGB", (WIDTH + 2 * MARGIN, HEAD + HEIGHT + PLOT + MARGIN), GROUND)
     sheet.paste(Image.fromarray(picture), (MARGIN, HEAD))
-    styles, pen = method_styles(METHODS_SHOWN), ImageDraw.Draw(sheet)
-    pen.text((MARGIN, 9), left, fill=styles[left].colour, font=font(14))
-    pen.text((MARGIN + WIDTH, 9), right, fill=styles[right].colour, font=font(14), anchor="ra")
+    pen = ImageDraw.Draw(sheet)
+    pen.text((MARGIN, 9), left, fill=COLOUR_OF[left], font=font(14))
+    pen.text((MARGIN + WIDTH, 9), right, fill=COLOUR_OF[right], font=font(14), anchor="ra")
     words = "camera on a tripod" if at < STILL else "camera pans"
     pen.text((MARGIN + WIDTH / 2, 9), words, fill=INK if at >= STILL else SOFT, font=font(14), anchor="ma")
     plot(pen, at, curves, top=HEAD + HEIGHT + 14)
@@ -101,7 +102,7 @@ def drawn(at: int, results: dict[str, Frames], hole: Hole, curves: dict[str, lis
 
 def plot(pen: ImageDraw.ImageDraw, at: int, curves: dict[str, list[float]], *, top: int) -> None:
     """PSNR in the hole up to this frame."""
-    styles, bottom = method_styles(METHODS_SHOWN), top + PLOT - 26
+    bottom = top + PLOT - 26
     start, frames = MARGIN + 34, STILL + MOVING
 
     def place(frame: int, value: float) -> tuple[float, float]:
@@ -116,8 +117,8 @@ def plot(pen: ImageDraw.ImageDraw, at: int, curves: dict[str, list[float]], *, t
     for name, values in curves.items():
         points = [place(frame, value) for frame, value in enumerate(values[: at + 1])]
         if len(points) > 1:
-            pen.line(points, fill=styles[name].colour, width=2, joint="curve")
-        pen.ellipse([points[-1][0] - 3, points[-1][1] - 3, points[-1][0] + 3, points[-1][1] + 3], fill=styles[name].colour)
+            pen.line(points, fill=COLOUR_OF[name], width=2, joint="curve")
+        pen.ellipse([points[-1][0] - 3, points[-1][1] - 3, points[-1][0] + 3, points[-1][1] + 3], fill=COLOUR_OF[name])
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def main() -> None:
 def photograph(page: Page, sheet: Path, tallest: int = TALLEST, name: str = "") -> None:
     """The top of a page as ``docs/pictures/<its name>.png``, or of another ``name``."""
     page.goto(sheet.absolute().as_uri())
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("load")
     page.wait_for_timeout(1500)  # clips on top of a report begin to play
     height = min(tallest, page.evaluate("document.documentElement.scrollHeight"))
     clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
@@ -83,8 +83,9 @@ def gallery(page: Page, report: Path) -> None:
     """Where methods fail, as ``docs/pictures/report_gallery.png``: results at one side of the wipe, the truth at the other."""
     page.emulate_media(reduced_motion="reduce")  # clips wait
     page.goto(report.absolute().as_uri())
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("load")
     page.locator("#gallery").scroll_into_view_if_needed()
+    page.wait_for_timeout(1500)  # keys are for clips that are there
     for key in ("w", *["ArrowRight"] * SHOWN_FRAME):
         page.keyboard.press(key)
     page.wait_for_timeout(1500)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pytest
 import typer
+from PIL import Image
 from typer.testing import CliRunner
 
 from inpaintbench.cli import app
@@ -21,6 +25,18 @@ def test_the_leaf_tables_are_up_to_date() -> None:
     # in a process of its own: tables are those of the program as it is installed, not of what other tests made of it
     end = subprocess.run(script, capture_output=True, text=True, check=False)
     assert end.returncode == 0, f"run `make docs`: {end.stderr}"
+
+
+@pytest.mark.long
+def test_the_loop_of_the_readme_is_what_its_script_draws(tmp_path: Path) -> None:
+    main = runpy.run_path(str(ROOT / "scripts" / "loop.py"))["main"]
+    main.__globals__["PLACE"] = tmp_path / "loop.webp"
+    main()
+    drawn, shown = (Image.open(path) for path in (tmp_path / "loop.webp", ROOT / "docs" / "pictures" / "loop.webp"))
+    assert (drawn.size, drawn.n_frames) == (shown.size, shown.n_frames)
+    for frame in (0, drawn.n_frames - 1):
+        ours, theirs = (seen.seek(frame) or np.asarray(seen.convert("RGB"), float) for seen in (drawn, shown))
+        assert np.abs(ours - theirs).mean() < 1
 
 
 def test_every_command_in_the_docs_exists() -> None:
