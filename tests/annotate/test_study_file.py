@@ -63,6 +63,8 @@ def test_nobody_asks_a_million_raters() -> None:
          "questions number 2: unknown field 'rater_per_task', did you mean 'raters_per_task'"),
         ({"questions": [{"leaf": "keep_reject"}], "subject": {"workspace": "w"}, "subjects": None},
          "unknown field 'subject', did you mean 'subjects'"),
+        ({"questions": [{"leaf": "keep_reject", "screening": {}}]},
+         "questions number 1: the field 'screening' belongs to another table"),
         ({"questions": [{"leaf": "keep_reject", "raters_per_task": 0}]}, "questions number 1: raters_per_task: Input should be"),
     ],
 )  # fmt: skip

@@ -492,7 +492,8 @@ def parse_study(fields: Mapping[str, Any], *, where: str, folder: Path) -> Study
                 Qualify,
             )  # fmt: skip
             known = dict.fromkeys(name for model in models for name in model.model_fields)
-            message = unknown_name("field", str(place.pop()), known)
+            name = str(place.pop())
+            message = f"the field {name!r} belongs to another table" if name in known else unknown_name("field", name, known)
         raise InputError(f"{where}: {_place(place)}: {message}" if place else f"{where}: {message}") from error
     subjects, checks, crowd = file.subjects, file.checks, file.crowd
     runs = tuple(str(_below(folder, run)) for run in subjects.runs)

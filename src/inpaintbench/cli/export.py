@@ -17,6 +17,7 @@ from inpaintbench.errors import InputError, UsageError, VerifyError
 from inpaintbench.export.layouts import LAYOUTS
 from inpaintbench.files import without_controls
 from inpaintbench.lazily import lazily
+from inpaintbench.pages.words import count
 from inpaintbench.storage import Place, place
 from inpaintbench.workspace import Workspace
 
@@ -60,7 +61,9 @@ def convert(
     with console.progress() as shown:
         made = conversion.convert(Path(dataset), layout=layout, out=out, slices=slices or (), constants=constants, progress=shown)
     return Answer(
-        made, f"{made.items} items of {made.slices} slices in {made.files} files, {made.bytes / 1e6:.1f} MB: {made.folder}"
+        made,
+        f"{count(made.items, 'item')} of {count(made.slices, 'slice')} in {count(made.files, 'file')}, "
+        f"{made.bytes / 1e6:.1f} MB: {made.folder}",
     )
 
 
@@ -174,7 +177,7 @@ def remove(
             raise UsageError('a removal needs a reason, which is published: --reason "withdrawn by its author"')
         else:
             done = removed.remove(opened, named, reason=reason)
-    sentence = f"{'Put back' if undo else 'Removed'}: {sum(len(row.items) for row in done)} items"
+    sentence = f"{'Put back' if undo else 'Removed'}: {count(sum(len(row.items) for row in done), 'item')}"
     return Answer(done, _table_of(done, "Put back" if undo else "Taken out"), sentence, Next("export", "freeze", workspace))
 
 

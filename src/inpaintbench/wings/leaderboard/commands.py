@@ -16,6 +16,7 @@ from inpaintbench.eval.protocols import PROTOCOLS, usual
 from inpaintbench.eval.scoring.effort import beware_words
 from inpaintbench.eval.scoring.run_folder import bind, check_scored, scored_methods, scores_of
 from inpaintbench.files import write_atomically
+from inpaintbench.pages.words import count
 
 if TYPE_CHECKING:
     from inpaintbench.eval.results.tables import Results
@@ -85,12 +86,13 @@ def submit(
             slice_scores=sets, with_predictions=predictions,
         )  # fmt: skip
     missing = len(loaded.items) - len(made.header.predictions)
-    said = f", {missing} of {len(loaded.items)} items without a prediction" if missing else ""
+    said = f", {missing} of {count(len(loaded.items), 'item')} without a prediction" if missing else ""
     if lacking := len(set(made.header.predictions) - set(made.header.measured)):
         console.say(
-            f"what the scores of {lacking} items were measured of is not recorded; `eval run --for scores` again records it"
+            f"what the scores of {count(lacking, 'item')} were measured of is not recorded; "
+            "`eval run --for scores` again records it"
         )
-    inside = f"{len(made.blobs)} predictions, " if predictions else ""
+    inside = f"{count(len(made.blobs), 'prediction')}, " if predictions else ""
     beware = beware_words(made.header.effort.get("between_items", ""))
     told = "; ".join(filter(None, (f"{inside}{len(made.scores)} scores of {label}{said}", f"it {beware}" * bool(beware))))
     console.say(f"wrote {console.shown(target)}: {told}")
