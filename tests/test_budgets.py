@@ -12,7 +12,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import cv2
 import pytest
 from old_format import write_one_file
 from program import run_here
@@ -20,6 +19,7 @@ from scoring_probes import predictions, write_items
 
 import inpaintbench
 from inpaintbench.catalogue import joined
+from inpaintbench.eval.metrics import psnr
 from inpaintbench.types import Prediction
 from inpaintbench.workspace import Workspace
 
@@ -100,7 +100,7 @@ def test_few_functions_lie_between_the_command_and_a_squared_error(tmp_path: Pat
     write_one_file(tmp_path / "data", dataset)
     workspace.write_table("predictions", "predict.bright", made, Prediction)
     seen: list[list[str]] = []
-    norm = cv2.norm
+    norm = psnr.cv2.norm
 
     def watched(*arguments: Any) -> float:
         stack = [frame for frame, _ in traceback.walk_stack(sys._getframe(1))]
@@ -109,7 +109,7 @@ def test_few_functions_lie_between_the_command_and_a_squared_error(tmp_path: Pat
         seen.append([code.co_qualname for code in own[: command + 1]])
         return float(norm(*arguments))
 
-    monkeypatch.setattr(cv2, "norm", watched)
+    monkeypatch.setattr(psnr.cv2, "norm", watched)
     place = (tmp_path / "data", "--run", tmp_path / "run", "--workers", "0", "--protocol", "devil/corrected", "--metric", "psnr")
     done = run_here("eval", "run", "--for=scores", *place)
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from inpaintbench.eval.scoring.run_folder import Scores
 from inpaintbench.export.card import _chosen, card
 from inpaintbench.export.freeze import seal
 from inpaintbench.export.holding_back import _check_apart, stand_ins
-from inpaintbench.export.thin_rows import ThinRows
+from inpaintbench.export.thin_rows import ThinRows, with_told
 from inpaintbench.types import Attribute, Clip, Dataset, Source
 from inpaintbench.workspace import Workspace
 
@@ -73,6 +73,6 @@ def test_clips_of_one_group_are_one_source(tmp_path: Path) -> None:
 def thin(dataset: Dataset) -> Dataset:
     rows = ThinRows(dataset.items.ids)
     for table in dataset.items.batches():
-        rows.add(table)
+        rows.add(with_told(table))
     rows.identity = dataset.items.identity
     return replace(dataset, items=rows)

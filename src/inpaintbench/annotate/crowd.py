@@ -28,6 +28,8 @@ PLACEHOLDER = re.compile(r"^(\{\{.*\}\}|\$\{.*\}|%[A-Za-z_]+%)$")
 # Where workers of MTurk hand in; no other address may be posted to.
 MTURK_HOSTS = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# Of so many known answers of a rater the second one is of a task whose pictures say what to choose, while there are any.
+HONEY_EVERY = 3
 
 
 class Strict(BaseModel):

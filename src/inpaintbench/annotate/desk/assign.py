@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from inpaintbench.annotate.crowd import HONEY_EVERY
 from inpaintbench.annotate.desk.coverage import Coverage, Group
 from inpaintbench.annotate.desk.current_state import Append, Live
 from inpaintbench.annotate.desk.state import State
@@ -26,8 +27,6 @@ QUEUE = 2
 BLOCK = 10
 # Votes that every pair of candidates gets before information decides.
 PAIR_FLOOR = 3
-# Of so many known answers of a rater the second one is of a task whose pictures say what to choose, while there are any.
-HONEY_EVERY = 3
 # Question -> pair -> what one more vote on it would tell.
 Information = Callable[[str], Mapping[tuple[str, str], float]]
 

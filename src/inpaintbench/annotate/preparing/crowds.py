@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inpaintbench.annotate.crowd import Crowd, Outcome, platform_of
-from inpaintbench.annotate.desk.assign import HONEY_EVERY
+from inpaintbench.annotate.crowd import HONEY_EVERY, Crowd, Outcome, platform_of
 from inpaintbench.annotate.study import Study
 from inpaintbench.claims import too_few
 from inpaintbench.pages.words import count
