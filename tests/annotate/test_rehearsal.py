@@ -6,9 +6,11 @@ import http.server
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -142,8 +144,14 @@ def test_a_rehearsal_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}, text=True) as tried:
         assert tried.stdout is not None
         port = int(tried.stdout.readline().rpartition(":")[2])
+        (journal,) = temporary.glob("*/journal.sqlite")
+        until, asked = time.monotonic() + 120, "SELECT COUNT(*) FROM events WHERE kind = 'answer'"
+        while sqlite3.connect(journal).execute(asked).fetchone()[0] < 8:
+            assert time.monotonic() < until, "nobody answers"
+            time.sleep(0.2)
         tried.send_signal(signal.SIGINT)
-        assert tried.wait(timeout=60) == -signal.SIGINT
+        threading.Timer(30, tried.kill).start()
+        assert tried.wait() == -signal.SIGINT  # the films would last for minutes
     assert list(temporary.iterdir()) == []
     with socket.socket() as gone, pytest.raises(ConnectionRefusedError):
         gone.connect(("127.0.0.1", port))
